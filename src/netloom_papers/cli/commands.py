@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -139,8 +138,8 @@ Csv = Annotated[
 Plot = Annotated[
     Path | None,
     _file(
-        "Picture (.svg, .png, .pdf or .html), or a folder for it (default: out/PAPER-ITEM.svg). "
-        "For other studies, a folder for all figures."
+        "Picture of a paper's table or figure (.svg, .png, .pdf or .html), or a folder for it "
+        "(default: out/PAPER-ITEM.svg)."
     ),
 ]
 
@@ -151,7 +150,7 @@ def list_studies(as_json: AsJson = False) -> None:
     from netloom_papers.ledger import pictures
     from netloom_papers.studies.running import STUDIES
 
-    studies = {**pictures(), **{name: each.line for name, each in STUDIES.items()}}
+    studies = {**pictures(), **STUDIES}
     if as_json:
         print_json([{"name": name, "line": line} for name, line in studies.items()])
         return
@@ -202,13 +201,11 @@ def run_study(
         _tell(drawn, of_picture(drawn), files, as_json=as_json, picture=str(path))
         return
     if plot is not None:
-        if not STUDIES[name].drawn:
-            those = [each for each, study in STUDIES.items() if study.drawn]
-            raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(those)}")
-        check_picture(plot / "figure.svg")
+        wanted = "that of a table or figure of a paper, such as shahrabi/fig-1"
+        raise InputError("plot", f"a picture of '{name}'", wanted)
     with compilation_announced():
         result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    files = (_write_table, csv), (_say_kept, result.kept), (_write_study_figures, plot)
+    files = (_write_table, csv), (_say_kept, result.kept)
     _tell(result, of_study(result), files, as_json=as_json)
     if result.interrupted:
         raise Exit(INTERRUPTED)
@@ -222,16 +219,3 @@ def _write_picture(result: Any, path: Path) -> str:
 
 def _say_kept(_: Any, path: Path) -> str:
     return f"Simulated cases: {path}"
-
-
-def _write_study_figures(result: Any, folder: Path) -> str:
-    from netloom.report import save_chart
-    from netloom_papers.exhibits import exhibit_chart
-    from netloom_papers.studies.running import STUDIES
-
-    module = import_module(f"netloom_papers.studies.{STUDIES[result.name].module}")
-    drawn = [
-        save_chart(exhibit_chart(title, panels, remarks=[remark]), folder / f"{name}.svg")
-        for name, title, panels, remark in module.figures(result)
-    ]
-    return f"Figures: {len(drawn)} in {folder}"

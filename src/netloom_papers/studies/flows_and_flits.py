@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from netloom.base.arrays import Floats
+from netloom.base.arrays import Floats, Ints
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.simulation.agenda import run_program
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows, trust
@@ -80,17 +80,13 @@ Sent: TypeAlias = tuple[Any, Any, Any]
 """Sources, targets and flits of messages, all at cycle 0, in the order of rows."""
 
 
+def _hosts(net: Topology) -> Ints:
+    return np.arange(net.num_hosts)
+
+
 def _cube(net: Topology) -> Cube:
     """Return the sides of a network. The hosts of one that has none are a ring."""
     return net if isinstance(net, Cube) else torus(net.num_hosts)
-
-
-def _permuted(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
-    return np.arange(net.num_hosts), rng.permutation(net.num_hosts), flits
-
-
-def _complement(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    return np.arange(net.num_hosts), np.arange(net.num_hosts)[::-1], flits
 
 
 def _transposed(net: Topology, _: np.random.Generator, flits: int) -> Sent:
@@ -100,7 +96,7 @@ def _transposed(net: Topology, _: np.random.Generator, flits: int) -> Sent:
 
 
 def _tornado(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    hosts, ring = np.arange(net.num_hosts), _cube(net).sides[-1]
+    hosts, ring = _hosts(net), _cube(net).sides[-1]
     place = hosts % ring
     return hosts, hosts - place + (place + (ring + 1) // 2 - 1) % ring, flits
 
@@ -119,7 +115,7 @@ def _victims(net: Topology, rng: np.random.Generator, flits: int) -> Sent:
 
 
 def _halo(net: Topology, _: np.random.Generator, flits: int) -> Sent:
-    cube, hosts, ends = _cube(net), np.arange(net.num_hosts), []
+    cube, hosts, ends = _cube(net), _hosts(net), []
     for axis, way in product(reversed(range(len(cube.sides))), (1, -1)):
         to = np.roll(hosts.reshape(cube.sides), -way, axis).ravel()
         ends.append(np.stack([hosts, to])[:, cube.wraps[axis] | ((to - hosts) * way > 0)])
@@ -139,15 +135,15 @@ def _to_all(net: Topology, flits: int, *, shifted: bool) -> Sent:
 
 
 def _short(net: Topology, rng: np.random.Generator, _: int) -> Sent:
-    source = np.repeat(np.arange(net.num_hosts), SOME)
+    source = np.repeat(_hosts(net), SOME)
     target = (source + rng.integers(1, net.num_hosts, len(source))) % net.num_hosts
     return source, target, SHORT_FLITS
 
 
 PATTERNS: dict[str, Callable[[Topology, np.random.Generator, int], Sent]] = {
-    "permutation": _permuted,
+    "permutation": lambda net, rng, flits: (_hosts(net), rng.permutation(net.num_hosts), flits),
     "transpose": _transposed,
-    "bit complement": _complement,
+    "bit complement": lambda net, _, flits: (_hosts(net), _hosts(net)[::-1], flits),
     "tornado": _tornado,
     "incast": _incast,
     "incast, victims": _victims,

@@ -14,7 +14,7 @@ loads above nine tenths of the *predicted* saturation are not in any goal: answe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from itertools import pairwise, product
 from math import nan
@@ -27,7 +27,6 @@ from netloom.models.channel_queueing import (
     KINDS,
     KNEE,
     PARTS,
-    Band,
     latency_band,
     predict_channels,
     router_kind,
@@ -60,10 +59,6 @@ WORST_UNFLAGGED = 20.0
 FIELDS = ("on", "router", "switching", "vcs", "buffer_flits", "packet_flits", "channel_cycles")
 """Those that a table of errors shows."""
 
-SHARE = 0.9
-"""Of the errors, how many are within a band."""
-
-
 NETWORKS = (
     "mesh:16", "mesh:4x4", "mesh:5x7", "mesh:6x6", "mesh:8x8", "mesh:2x3x4", "mesh:4x4x4",
     "torus:9", "torus:16", "torus:4x4", "torus:5x5", "torus:4x6", "torus:3x8", "torus:8x8",
@@ -83,11 +78,11 @@ DRAWN = {
 
 TRAFFICS = ("uniform", "permutation", "two permutations", "sparse", "pareto", "matrix", "matrix")
 
-MATRICES = {
-    "hpcc_PTRANS_16": 16, "hpcc_RA_16": 16, "lammps_melt_16": 16, "petsc_plexhalo_16": 16,
-    "lammps_melt_32": 32, "lammps_melt_64": 64, "petsc_plexhalo_64": 64,
-}  # fmt: skip
-"""Recorded programs by name, and their tasks."""
+MATRICES = (
+    "hpcc_PTRANS_16", "hpcc_RA_16", "lammps_melt_16", "petsc_plexhalo_16", "lammps_melt_32",
+    "lammps_melt_64", "petsc_plexhalo_64",
+)  # fmt: skip
+"""Recorded programs, each with its number of tasks at the end of its name."""
 
 PARETO_SHAPE = 1.2
 
@@ -112,8 +107,8 @@ def parts(*, quick: bool) -> list[running.Part]:
     ]
     if not quick:
         cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
-    how = simulated, compare, _goals, _sections
-    return [running.Part("latency", "latency accuracy", cases, *how)]
+    what = "latency accuracy"
+    return [running.Part("latency", what, cases, simulated, compare, _goals, _sections)]
 
 
 def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
@@ -122,7 +117,7 @@ def _goals(table: pl.DataFrame) -> Iterator[running.Goal]:
         rows, what = judged.filter(figure="saturation"), "saturation"
         if of != "saturation":
             rows, what = judged.filter(ANSWERED, part=of), f"latency at {of:g} of saturation"
-        rms = 100 * band_of(rows["error"]).rms
+        rms = spread(rows["error"])[2]
         yield running.Goal(f"{what}, the judge, rms error", limit, rms, "%", _worst(rows))
     saturations = judged.filter(figure="saturation", flags=0)
     size = saturations.select(pl.col("error").abs().max()).item() if len(saturations) else nan
@@ -144,9 +139,8 @@ def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
     shown |= {f"{100 * part:.0f} %": (pl.col("part") == part) & ANSWERED for part in parts}
 
     def errors(of: pl.DataFrame) -> Iterator[str]:
-        found = {what: band_of(of.filter(chosen)["error"]) for what, chosen in shown.items()}
-        yield f"{found['saturation'].compared}"
-        yield from map(_said, found.values())
+        yield f"{of.filter(figure='saturation')['error'].count()}"
+        yield from (_said(of.filter(chosen)["error"]) for chosen in shown.values())
 
     def covered(of: pl.DataFrame) -> Iterator[str]:
         kind = of["kind"][0]
@@ -181,11 +175,9 @@ def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
     )
 
 
-def _said(band: Band) -> str:
-    if not band.compared:
-        return "-"
-    low, high, mean, rms = (100 * each for each in (band.low, band.high, band.mean, band.rms))
-    return f"{mean:+.1f}, {rms:.1f} ({low:+.0f} {high:+.0f}) [{band.compared}]"
+def _said(errors: pl.Series) -> str:
+    count, mean, rms, low, high = spread(errors)
+    return f"{mean:+.1f}, {rms:.1f} ({low:+.0f} {high:+.0f}) [{count}]" if count else "-"
 
 
 def _covered(errors: pl.Series, within: float) -> str:
@@ -215,18 +207,15 @@ def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | 
         )  # fmt: skip
     if stopped() or curve.interrupted:
         return None
+    columns = ("part", "load", "latency", "ci95")
+    points = [
+        (part, point.offered, point.packet_latency_mean, point.packet_latency_ci95)
+        for part, point in zip(case["loads"], curve.points, strict=False)
+    ]
     return {
         "saturation": search.saturation_offered,
         "idle": search.zero_load_latency,
-        "points": [
-            {
-                "part": part,
-                "load": point.offered,
-                "latency": point.packet_latency_mean,
-                "ci95": point.packet_latency_ci95,
-            }
-            for part, point in zip(case["loads"], curve.points, strict=False)
-        ],
+        "points": [dict(zip(columns, point, strict=True)) for point in points],
     }
 
 
@@ -247,9 +236,7 @@ def compare(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
             "drawn": case["part"], "number": number, **{field: case[field] for field in FIELDS},
             "traffic": said or traffic["kind"],
             "kind": router_kind(network.prepared.router, case["packet_flits"]),
-            "limit": network.limit.what, "flags": len(network.flags),
-            "few_targets": any(" others on average" in flag for flag in network.flags),
-            "one_vc_a_class": any("of each class" in flag for flag in network.flags),
+            "flags": len(network.flags),
         }  # fmt: skip
         idle = predict_channels(network.prepared, 0.0).latency
         errors: list[tuple[Any, ...]] = [
@@ -265,23 +252,22 @@ def compare(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
     return running.with_errors(rows)
 
 
-def band_of(errors: Iterable[float | None]) -> Band:
-    """Return what errors come to. Those without a prediction are left out.
+def spread(errors: pl.Series) -> tuple[int, float, float, float, float]:
+    """Return how many errors there are, and mean, root mean square, lowest and highest in %.
+
+    Those without a prediction are left out.
 
     Examples
     --------
-    >>> band_of([0.1, -0.2, None]).rms
-    0.158...
+    >>> spread(pl.Series([0.1, -0.2, None]))[2]
+    15.8...
     """
-    known = np.array([error for error in errors if error is not None])
+    known = errors.drop_nulls().to_numpy()
     if not len(known):
-        return Band(0, *[float("nan")] * 5)
-    within = float(np.quantile(np.abs(known), SHARE, method="higher"))
-    beyond = (1 - SHARE) / 2
-    below = min(float(np.quantile(known, beyond, method="lower")), 0.0)
-    above = max(float(np.quantile(known, 1 - beyond, method="higher")), 0.0)
-    return Band(len(known), float(known.mean()), float(np.sqrt((known**2).mean())), within,
-                float(known.min()), float(known.max()), below, above)  # fmt: skip
+        return 0, nan, nan, nan, nan
+    figures = known.mean(), np.sqrt((known**2).mean()), known.min(), known.max()
+    mean, rms, low, high = (100 * float(figure) for figure in figures)
+    return len(known), mean, rms, low, high
 
 
 # -- random networks, routers and traffic --------------------------------------------------------
@@ -330,15 +316,14 @@ def tuned_box() -> list[dict[str, Any]]:
         *product(("mesh:8x8", "torus:8x8"), kinds),
         *product(("mesh:8x8", "torus:4x4x4"), matrices),
     ]
-    found = []
-    for switching, flits, vcs in product(("wormhole", "virtual-cut-through"), (5, 20), (2, 4)):
-        router = {
-            "vcs": vcs, "packet_flits": flits, "switching": switching, "channel_cycles": 1,
-            "buffer_flits": 8 if switching == "wormhole" else max(8, flits),
-            "router": "three-stage", "loads": [0.2, 0.5, 0.8],
-        }  # fmt: skip
-        found += [_case("box", on, traffic) | router for on, traffic in programs]
-    return found
+    routers: list[dict[str, Any]] = [
+        {"vcs": vcs, "packet_flits": flits, "switching": switching, "channel_cycles": 1,
+         "buffer_flits": 8 if switching == "wormhole" else max(8, flits),
+         "router": "three-stage", "loads": [0.2, 0.5, 0.8]}
+        for switching, flits, vcs in product(("wormhole", "virtual-cut-through"), (5, 20), (2, 4))
+    ]  # fmt: skip
+    every = product(routers, programs)
+    return [_case("box", on, traffic) | router for router, (on, traffic) in every]
 
 
 def _drawn(part: str, networks: tuple[str, ...], rng: np.random.Generator) -> dict[str, Any]:
@@ -353,7 +338,7 @@ def _drawn(part: str, networks: tuple[str, ...], rng: np.random.Generator) -> di
     if kind == "uniform":
         traffic = {"kind": kind}
     elif kind == "matrix":
-        fit = [name for name, tasks in MATRICES.items() if tasks <= net.num_hosts]
+        fit = [name for name in MATRICES if int(name.rpartition("_")[2]) <= net.num_hosts]
         traffic["kind"] = "sparse"
         if fit:
             mapping = None if rng.random() < 0.5 else number
@@ -399,12 +384,11 @@ def traffic_of(case: Mapping[str, Any]) -> Traffic:
     if "seed" not in asked:
         return parse_traffic(kind, net)
     source, target, weight = _pairs(kind, nodes, np.random.default_rng(asked["seed"]))
-    apart = source != target
-    return pairs(nodes, source[apart], target[apart], weights=weight[apart], name=kind)
+    return pairs(nodes, source, target, weights=weight, name=kind)
 
 
 def _pairs(kind: str, nodes: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
-    """Return sources, targets and weights. Some may be pairs of a node with itself."""
+    """Return sources, targets and weights."""
     if kind in ("permutation", "two permutations"):
         target = np.array([_derangement(nodes, rng) for _ in range(1 + (kind != "permutation"))])
         return np.tile(np.arange(nodes), len(target)), target.ravel(), np.ones(target.size)

@@ -32,9 +32,7 @@ What is missing in the model has not been worked out.
 Locality
 --------
 The cases are nine mappings of a torus program on an 8 x 8 torus with 1, 2 and 4 contexts, as in the
-paper, under two protocols. Linear mappings (modulo 8), which load all channels equally, are a
-contrast. Ideal and random mappings on tori of 16 to 1024 nodes, from which no parameter is taken,
-are as in figures 6 to 8. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle per
+paper, under two protocols. Switches are ``johnson.ROUTERS["buffered"]``, with a network cycle per
 hop, as section 2.4 says.
 
 What is known before looking:
@@ -47,9 +45,9 @@ What is known before looking:
   sends four invalidations simultaneously, so that the last waits for three, and gets four
   acknowledgements simultaneously. This gives two queues, and lengths of 8 and 24 flits (a factor of
   4/3).
-- g and B are those of the protocols. s and (T_r + T_f) / c are regressed on the runs that are then
-  predicted, as in the paper. For requests and replies they are known as well (c = g = 2), so that
-  nothing is fitted.
+- g and B are those of the protocols. Of coherence, s and (T_r + T_f) / c are regressed on the runs
+  that are then predicted, as in the paper. For requests and replies they are known (c = g = 2), so
+  that nothing is fitted.
 
 Where it fails, and why:
 
@@ -58,8 +56,8 @@ Where it fails, and why:
   use it 90 % of the time. With each mapping's own loads, message rates are within 8 %.
 - Latencies over distances from 1.5 to 2.5 are predicted up to 16 % too short under the uneven
   mappings. Up to d = n the model has no contention between nodes (k_d <= 1), but these mappings
-  have a few busy channels among many idle ones. Linear mappings of such distances are off by at
-  most 6 %.
+  have a few busy channels among many idle ones. Mappings of such distances that load all channels
+  equally (linear ones, modulo 8) were off by at most 6 %.
 - With four contexts coherence messages take up to 11 % longer over long distances than the model
   says, and 13 % less where all go one hop. Requests and replies at the same loads do not, so that
   it has to do with the invalidations, which leave four at a time. How has not been worked out.
@@ -71,15 +69,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from math import ceil, isnan, nan
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from netloom.base.arrays import Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
-from netloom_papers.exhibits import MODELLED, PRINTED, Plot, curve, plot
 from netloom_papers.ledger import published
 from netloom_papers.models.locality import predict_locality
 from netloom_papers.models.torus_broadcasts import (
@@ -94,8 +90,6 @@ from netloom_papers.questions.simulate.transactions import simulate_transactions
 from netloom_papers.studies import johnson, running
 from netloom_papers.studies.running import Goal, Section
 from netloom_papers.studies.shahrabi import FLITS, RADICES, VCS, comparable, simulated
-
-Figure: TypeAlias = tuple[str, str, list[Plot], str]
 
 # -- torus broadcast -----------------------------------------------------------------------------
 
@@ -156,18 +150,13 @@ def _simulate_torus(case: running.Case, stopped: running.Stopped) -> dict[str, A
     for load in case["loads"]:
         if stopped():
             return None
+        rate = load * saturation
         for messages in case["latency_messages"]:
-            found = run(load * saturation, messages)
-            if found.unicast.ci95 <= case["precision"] * found.unicast.mean:
+            found = run(rate, messages)
+            half, latency = found.unicast.ci95, comparable(found)
+            if half <= case["precision"] * found.unicast.mean:
                 break
-        points.append(
-            {
-                "load": load,
-                "rate": load * saturation,
-                "latency": comparable(found),
-                "ci95": found.unicast.ci95,
-            }
-        )
+        points.append({"load": load, "rate": rate, "latency": latency, "ci95": half})
     return {"saturation_rate": saturation, "uncertainty": (high - low) / 2, "points": points}
 
 
@@ -236,21 +225,13 @@ def mean_errors(table: pl.DataFrame) -> pl.DataFrame:
 
 # -- locality ------------------------------------------------------------------------------------
 
-SIDE = 8
-LINEAR = (
-    "10 01", "11 01", "11 12", "12 21", "30 03", "12 23", "32 23", "33 23",
-)  # fmt: skip
-"""Rows of matrices: task (x, y) runs on the node that it is mapped to, modulo 8."""
-
-SIDES = (4, 8, 16, 32)
-SIZED = ("identity", "random")
-"""Sides of the tori from which no parameter is taken, and mappings there."""
-
-MESSAGES = ("message_rate", "message_latency")
+ON = "torus:8x8"
 
 CHANNEL_LOADS = ("own", "mean")
 """Whether the model is given each mapping's channel loads, or takes all channels for alike."""
 
+SIMULATED = ("message_rate", "message_rate_ci95", "message_latency", "message_latency_ci95")
+COMPARED = ("distance", "message_rate", "message_latency", "channel_flits")
 
 MACHINE: dict[str, Any] = {
     "part": "locality",
@@ -265,126 +246,74 @@ MACHINE: dict[str, Any] = {
 def locality_cases(*, quick: bool = False) -> list[dict[str, Any]]:
     """Return the mappings and machines to simulate, as plain data."""
     distances = johnson.QUICK_DISTANCES if quick else johnson.NINE_DISTANCES
-    mappings = [f"distance:{each:g}" for each in distances]
-    mappings += [f"linear:{each}" for each in LINEAR] if not quick else []
-    sizes = product(SIDES if not quick else (), SIZED, johnson.PROTOCOLS[:1])
     return [
-        {**MACHINE, "side": side, "mapping": mapping, "protocol": protocol, "contexts": contexts}
-        for side, mapping, protocol in (*product((SIDE,), mappings, johnson.PROTOCOLS), *sizes)
-        for contexts in johnson.CONTEXTS
+        {**MACHINE, "mapping": f"distance:{each:g}", "protocol": protocol, "contexts": contexts}
+        for each, protocol, contexts in product(distances, johnson.PROTOCOLS, johnson.CONTEXTS)
     ]
 
 
 def _simulate_locality(case: running.Case, _: running.Stopped) -> dict[str, Any] | None:
-    name = f"torus:{case['side']}x{case['side']}"
-    kind, _, words = case["mapping"].partition(":")
-    asked = ("protocol", "contexts", "run_cycles", "fixed_cycles", "seed")
-    found = simulate_transactions(
-        name, app=name, mapping=linear(words) if kind == "linear" else case["mapping"],
-        **{field: case[field] for field in asked}, **case["router"],
-    )  # fmt: skip
+    asked = ("mapping", "protocol", "contexts", "run_cycles", "fixed_cycles", "seed")
+    fields = {field: case[field] for field in asked}
+    found = simulate_transactions(ON, app=ON, **fields, **case["router"])
     if found.interrupted:
         return None
-    return {
-        "distance": found.distance,
-        "message_rate": found.measured.message_rate,
-        "message_rate_ci95": found.measured.message_rate_ci95,
-        "message_latency": found.measured.message_latency - ENDS_CYCLES,
-        "message_latency_ci95": found.measured.message_latency_ci95,
-        "channel_flits": [float(f"{each:.4g}") for each in found.measured.channel_flits],
+    seen = {"distance": found.distance} | {
+        name: getattr(found.measured, name) for name in SIMULATED
     }
-
-
-def linear(rows: str, side: int = SIDE) -> Ints:
-    """Return the mapping of task (x, y) to the node that a matrix makes of it, modulo the side.
-
-    Examples
-    --------
-    >>> linear("11 01")[:10].tolist()  # (0, y) to (y, y); (1, 0) and (1, 1) to (1, 0) and (2, 1)
-    [0, 9, 18, 27, 36, 45, 54, 63, 8, 17]
-    """
-    matrix = np.array([[int(digit) for digit in row] for row in rows.split()])
-    tasks = np.stack(np.divmod(np.arange(side * side), side))
-    return np.asarray((matrix @ tasks % side * [[side], [1]]).sum(axis=0))
+    seen["message_latency"] -= ENDS_CYCLES
+    return seen | {"channel_flits": [float(f"{each:.4g}") for each in found.measured.channel_flits]}
 
 
 def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
-    """Return one row per case, estimate and load: what simulation found, and what the model says.
+    """Return one row per case and load: what simulation found, and what the model says.
 
     ``estimate`` is ``regressed`` (s and offset of the same runs) or ``known`` (nothing fitted).
     ``channel_load`` one of ``CHANNEL_LOADS``. Errors are the model's less the simulation's:
     ``rate_error`` and ``latency_error`` relative, ``latency_error_cycles`` not. Latencies are
-    without the ends.
-    Mappings on tori of other sizes are predicted by what is regressed on the nine on 8 x 8, as in
-    figures 6 to 8. Groups of which not all cases are there are left out.
+    without the ends. Protocols and contexts of which not all cases are there are left out.
     """
-    rows: list[dict[str, Any]] = []
-    groups = _groups(cases, found)
-    for (side, kind, protocol, contexts), group in groups.items():
-        nine = groups.get((SIDE, "distance", protocol, contexts), {})
-        fitted = _seen(nine if kind in SIZED else group)
-        seen = _seen(group)
-        if not (seen and fitted):
-            continue
-        rates, latencies = ([each[name] for each in fitted] for name in MESSAGES)
-        machines = {"regressed": johnson.regressed(protocol, contexts, rates, latencies)}
-        if protocol != "coherence":  # c = g = 2
-            fixed = johnson.FIXED_CYCLES + 2.0 * ENDS_CYCLES
-            machines["known"] = johnson.multithreaded(protocol, contexts, 2.0, fixed)
-        distances = [each["distance"] for each in seen]
-        loads: dict[str, Any] = {
-            "own": np.array([each["channel_flits"] for each in seen]),
-            "mean": 1,
+    tables = []
+    for protocol, contexts in product(johnson.PROTOCOLS, johnson.CONTEXTS):
+        group = {
+            case["mapping"]: each
+            for case, each in zip(cases, found, strict=True)
+            if (case["protocol"], case["contexts"]) == (protocol, contexts)
         }
-        for (estimate, machine), channel_load in product(machines.items(), CHANNEL_LOADS):
-            said = predict_locality(machine, distances, loads[channel_load])
-            predicted = zip(said.message_rate.tolist(), said.message_latency.tolist(), strict=True)
-            for mapping, each, (rate, latency) in zip(group, seen, predicted, strict=True):
-                load = np.array(each["channel_flits"])
-                rows.append(
-                    {
-                        "nodes": side * side,
-                        "protocol": protocol,
-                        "contexts": contexts,
-                        "kind": kind,
-                        "mapping": mapping,
-                        "estimate": estimate,
-                        "channel_load": channel_load,
-                        "distance": each["distance"],
-                        "busiest_over_mean": load.max() / load.mean(),
-                        "busiest_channel_flits": load.max(),
-                        "simulated_rate": each["message_rate"],
-                        "simulated_rate_ci95": each["message_rate_ci95"],
-                        "predicted_rate": rate,
-                        "rate_error": rate / each["message_rate"] - 1,
-                        "simulated_latency": each["message_latency"],
-                        "simulated_latency_ci95": each["message_latency_ci95"],
-                        "predicted_latency": latency,
-                        "latency_error_cycles": latency - each["message_latency"],
-                        "latency_error": latency / each["message_latency"] - 1,
-                    }
-                )
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-Group: TypeAlias = "dict[str, dict[str, Any] | None]"
-
-
-def _groups(
-    cases: Sequence[running.Case], found: running.Seen
-) -> dict[tuple[int, str, str, int], Group]:
-    """Return what is found by mapping, of each kind of mappings: side, kind, protocol, contexts."""
-    groups: dict[tuple[int, str, str, int], Group] = {}
-    for case, each in zip(cases, found, strict=True):
-        kind = case["mapping"].partition(":")[0]
-        key = (case["side"], kind, case["protocol"], case["contexts"])
-        groups.setdefault(key, {})[case["mapping"]] = each
-    return groups
-
-
-def _seen(group: Group) -> list[dict[str, Any]]:
-    """Return what is found of a group, nothing if not all of it is."""
-    return [] if None in group.values() else [each for each in group.values() if each is not None]
+        seen = [each for each in group.values() if each is not None]
+        if not seen or len(seen) < len(group):
+            continue
+        distance, rate, latency, load = (
+            np.array([each[name] for each in seen]) for name in COMPARED
+        )
+        if ESTIMATE[protocol] == "regressed":
+            machine = johnson.regressed(protocol, contexts, rate, latency)
+        else:  # c = g = 2
+            fixed = johnson.FIXED_CYCLES + 2.0 * ENDS_CYCLES
+            machine = johnson.multithreaded(protocol, contexts, 2.0, fixed)
+        for channel_load in CHANNEL_LOADS:
+            said = predict_locality(machine, distance, load if channel_load == "own" else 1)
+            table = {
+                "protocol": protocol,
+                "contexts": contexts,
+                "mapping": list(group),
+                "estimate": ESTIMATE[protocol],
+                "channel_load": channel_load,
+                "distance": distance,
+                "busiest_over_mean": load.max(axis=1) / load.mean(axis=1),
+                "busiest_channel_flits": load.max(axis=1),
+                "simulated_rate": rate,
+                "simulated_rate_ci95": [each["message_rate_ci95"] for each in seen],
+                "predicted_rate": said.message_rate,
+                "rate_error": said.message_rate / rate - 1,
+                "simulated_latency": latency,
+                "simulated_latency_ci95": [each["message_latency_ci95"] for each in seen],
+                "predicted_latency": said.message_latency,
+                "latency_error_cycles": said.message_latency - latency,
+                "latency_error": said.message_latency / latency - 1,
+            }
+            tables.append(pl.DataFrame(table))
+    return pl.concat(tables) if tables else pl.DataFrame()
 
 
 # -- goals and tables ----------------------------------------------------------------------------
@@ -400,7 +329,7 @@ LOCALITY_GOALS = {1: (5.0, 3.0, "cycles"), 2: (5.0, 3.0, "cycles"), 4: (10.0, 10
 """Largest error of the message rate, %, and of the message latency, with its unit, by contexts."""
 
 ESTIMATE = {"coherence": "regressed", "request-reply": "known"}
-"""Which estimate of a protocol's parameters the goals are about."""
+"""How the parameters of a protocol's machine are estimated."""
 
 SYMBOLS = dict(zip(NAME, ("k", "M", "V", "β"), strict=True))
 
@@ -490,10 +419,7 @@ def _means(of: pl.DataFrame) -> Iterator[str]:
 
 def _locality_goals(locality: pl.DataFrame) -> Iterator[Goal]:
     for protocol, contexts in product(johnson.PROTOCOLS, johnson.CONTEXTS):
-        of = locality.filter(
-            protocol=protocol, contexts=contexts, kind="distance", channel_load="own",
-            estimate=ESTIMATE[protocol],
-        )  # fmt: skip
+        of = locality.filter(protocol=protocol, contexts=contexts, channel_load="own")
         most_rate, most_latency, unit = LOCALITY_GOALS[contexts]
         error = "latency_error_cycles" if unit == "cycles" else "latency_error"
         for what, limit, column, of_unit in (
@@ -516,73 +442,17 @@ def _locality_sections(locality: pl.DataFrame) -> Iterator[Section]:
         for load, (times, column) in product(CHANNEL_LOADS, errors):
             yield f"{times * max(of.filter(channel_load=load)[column].abs()):.1f}"
 
-    on_64 = locality.filter(~pl.col("kind").is_in(SIZED))
-    by = ("protocol", "kind", "estimate", "contexts")
     heads = (part for load in CHANNEL_LOADS for part in (f"{load}: rate %", "latency", "%"))
     yield Section(
-        "Locality on torus:8x8: largest error of message rate and latency (cycles)",
-        ("protocol", "mappings", "s, offset", "p", "busiest", *heads),
-        tuple(sorted(running.rows_by(on_64, *by, cells=largest))),
+        f"Locality on {ON}: largest error of message rate and latency (cycles)",
+        ("protocol", "s, offset", "p", "busiest", *heads),
+        running.rows_by(locality, "protocol", "estimate", "contexts", cells=largest),
         (
             "own, mean: with each mapping's own channel loads, and with the mean alone, as in the "
             "paper; busiest: flits/cycle on the busiest channel of all mappings",
-            "mappings: nine of distances 1 to 6.1, and linear ones, which load channels alike",
         ),
-    )
-    sizes = locality.filter(pl.col("kind").is_in(SIZED), channel_load="own")
-    if not len(sizes):
-        return
-
-    def beside(of: pl.DataFrame) -> Iterator[str]:
-        for figure in ("rate", "latency"):
-            seen, said = of[f"simulated_{figure}"][0], of[f"predicted_{figure}"][0]
-            yield from (f"{seen:.4g}", f"{said:.4g}", _percent(of[f"{figure}_error"][0]))
-
-    yield Section(
-        "Locality on tori that no parameter was taken from (64 nodes apart), coherence",
-        ("nodes", "mapping", "p", "r_m", "model", "err %", "T_m", "model", "err %"),
-        running.rows_by(sizes, "nodes", "mapping", "contexts", cells=beside),
     )
 
 
 def _percent(error: float | None) -> str:
     return "-" if error is None or isnan(error) else f"{100 * error:+.1f}"
-
-
-# -- figures -------------------------------------------------------------------------------------
-
-DRAWN: dict[Variant, str] = {DEFAULT_VARIANT: MODELLED, "printed": PRINTED}
-"""Variants in figure 1, and whose curves they are."""
-
-
-def figures(result: running.StudyResult) -> Iterator[Figure]:
-    """Yield name, title, panels and a remark of each figure that there are cases for.
-
-    Shahrabi, Ould-Khaoua & Mackenzie's figure 1: unicast latency by rate, with simulated points at
-    parts of saturation. The studies of Johnson's figures draw those.
-    """
-    torus = result.tables["torus-broadcast"]
-    if not len(torus):
-        return
-    seen = torus.filter(figure="latency", variant=DEFAULT_VARIANT).sort("vcs", "broadcast")
-    remark = (
-        "Computed is simulated, at 20, 50 and 80 % of saturation; printed is the model of the "
-        "paper's equations, model the improved one."
-    )
-    for radix in seen["radix"].unique(maintain_order=True):
-        panels = []
-        by = ("vcs", "broadcast")
-        for (vcs, broadcast), of in seen.filter(radix=radix).group_by(*by, maintain_order=True):
-            curves, most = [], 1.5 * of["simulated"].to_numpy().max()
-            for (flits,), points in of.group_by("flits", maintain_order=True):
-                name, model = f"M = {flits}", _model(radix, flits, vcs, broadcast)
-                curves.append(curve(name, points["rate"], points["simulated"]))
-                for variant, whose in DRAWN.items():
-                    limit = model(rate=0.0, variant=variant).saturation_rate
-                    rates = np.linspace(0, limit, 41)[:-1]
-                    latency = model(rate=rates, variant=variant).latency
-                    shown = latency <= most
-                    curves.append(curve(name, rates[shown], latency[shown], whose))
-            axes = "messages/node/cycle", "cycles"
-            panels.append(plot(f"V = {vcs}, β = {broadcast:g}", axes, curves))
-        yield f"figure-1-k{radix}", f"Unicast latency on torus:{radix}x{radix}", panels, remark

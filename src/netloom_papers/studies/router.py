@@ -18,9 +18,7 @@ the channels' capacity, because allocation is not perfect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
@@ -30,7 +28,7 @@ import numpy as np
 
 from netloom.phases.execution import side_by_side
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.idle import channel_kinds, idle_network, lone_cycles
+from netloom.simulation.network.idle import channel_kinds, lone_cycles
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
 from netloom.topology import Topology, mesh, topology
@@ -38,17 +36,12 @@ from netloom.topology.core import attach_hosts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import pairs, permutation
 from netloom_papers.ledger import Against, Found, Item, Known, Row
-from netloom_papers.studies.booksim.cases import AT_80, PEAK, Case, case_of, measure, read_cases
-
-PAST_SATURATION = (
-    "a permutation's accepted traffic keeps rising past saturation, because well-served nodes send "
-    "more. Its highest value depends on the highest load of the runs."
-)
+from netloom_papers.studies.booksim import cases, networks
 
 LARGE = Router(vcs=8, buffer_flits=32)
 """Routers whose VCs and buffers are not what limits a network."""
 
-START, CYCLES = 3_000, 6_000
+WINDOW = cases.Window(3_000, 6_000)
 """Cycles from an empty network that are left out, and measured."""
 
 FLITS = 4
@@ -83,34 +76,32 @@ def _runs(known: Known) -> Iterator[Row]:
         If the table cannot be read, or names what netloom does not have.
     """
     columns = {item: about["column"] for item, about in known["compared"].items()}
-    recorded = [
-        case_of(dict(zip(table["columns"], map(str, row), strict=True)), columns, "recorded")
+    rows = [
+        dict(zip(table["columns"], map(str, row), strict=True))
         for table in known["tables"]
         for row in table["rows"]
     ]
+    recorded = [cases.case_of(cases.Line(row, "recorded"), columns) for row in rows]
     reference = known.get("reference")
-    cases = recorded if reference is None else read_cases(reference, columns)
+    wanted = recorded if reference is None else cases.read_cases(reference, columns)
     values = {case.name: case.measured for case in recorded}
-
-    def measured(case: Case, stopped: Callable[[], bool]) -> dict[str, float] | None:
-        with suppress(CancelledError):
-            return measure(case, stopped)
-        return None
-
-    runs = [partial(measured, case) for case in cases]
+    at_any_load = known["compared"][cases.AT_80]
+    runs = [partial(cases.measure, case) for case in wanted]
     found = side_by_side(runs, "routers against the reference")
-    for case, computed in zip(cases, found, strict=True):
+    for case, computed in zip(wanted, found, strict=True):
         for item, value in case.measured.items():
-            about = known["compared"].get(item, known["compared"][AT_80])  # the latter: at any load
+            about = known["compared"].get(item, at_any_load)
             same = values.get(case.name, {}).get(item) == value
             reason = case.difference
             if same and case.name in about.get("outside", ()):
                 reason = about["reason"]
-            elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
-                reason = PAST_SATURATION
-            cause = "one run" if reason and not case.difference else ""
-            of = "router", item, case.name, value, computed.get(item, nan), about["tolerance"]
-            yield Row(*of, reason, cause=cause, kind="implementation")
+            elif item == cases.PEAK and not reason and not case.traffic.name.startswith("uniform"):
+                reason = networks.DIFFERENCES["past saturation"]
+            yield Row(
+                "router", item, case.name, value, computed.get(item, nan), about["tolerance"],
+                reason, cause="one run" if reason and not case.difference else "",
+                kind="implementation",
+            )  # fmt: skip
 
 
 def queue_wait(load: float, flits: int, cycles: int = 1) -> float:
@@ -264,21 +255,15 @@ def _most(spec: str, routing: str, pattern: str, loads: tuple[float, ...]) -> fl
 def accepted(net: Topology, routing: str, traffic: Traffic, model: Router, load: float) -> float:
     """Return the traffic that is accepted at a load, in flits/host/cycle of a host that sends."""
     run = _run(net, routing, traffic, model, load, FLITS)
-    run.advance(START)
-    before = run.engine.count("ejected")
-    run.advance(CYCLES)
-    flits = run.engine.count("ejected") - before
-    return flits / CYCLES / int(np.count_nonzero(traffic.rate))
+    _, flits = cases.through_window(run, WINDOW)
+    return flits / WINDOW.cycles / run.senders
 
 
 def _waits(net: Topology, routing: str, traffic: Traffic, load: float, flits: int) -> float:
     """Return by how many cycles the mean latency is above that of the idle network."""
-    model = Router()
-    routed = virtual_channel_routing(net, routing, num_vcs=model.vcs)
-    idle = idle_network(net, routed, traffic, model, flits=flits)
-    assert idle is not None
-    sent = _run(net, routing, traffic, model, load, flits).advance(1_000_000)
-    return float((sent.arrival - sent.birth).mean()) - idle.latency
+    run = _run(net, routing, traffic, Router(), load, flits)
+    sent = run.advance(1_000_000)
+    return float((sent.arrival - sent.birth).mean()) - run.idle.latency
 
 
 def _first_latency(net: Topology, routing: str, traffic: Traffic, model: Router, flits: int) -> int:

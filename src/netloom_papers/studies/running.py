@@ -35,33 +35,17 @@ Seen: TypeAlias = Sequence[dict[str, Any] | None]
 """What simulation finds of each case. None where Ctrl-C came before."""
 
 
-class Study(NamedTuple):
-    """A study: what it asks, in one line, and the module of this package that has its ``parts``.
-
-    ``figures`` of it are drawn, if there are any.
-    """
-
-    line: str
-    module: str
-    drawn: bool = False
-
-
 STUDIES = {
-    "model-accuracy": Study(
-        "How far the torus-broadcast and locality models can be trusted, against simulation",
-        "model_accuracy",
-        drawn=True,
-    ),
-    "latency-accuracy": Study(
-        "How far predict latency is off, on random networks, routers and traffic",
-        "latency_accuracy",
-    ),
-    "flows-and-flits": Study(
-        "How far flows that share fairly, or by turns, are from flits, and what is said of it",
-        "flows_and_flits",
-    ),
+    "model-accuracy": "How far the torus-broadcast and locality models can be trusted, against "
+    "simulation",
+    "latency-accuracy": "How far predict latency is off, on random networks, routers and traffic",
+    "flows-and-flits": "How far flows that share fairly, or by turns, are from flits, and what is "
+    "said of it",
 }
-"""Studies by the name that the command line takes."""
+"""What each study asks, by the name that the command line takes.
+
+A module of this package has almost the same name, with the ``parts`` of the study.
+"""
 
 
 class Goal(NamedTuple):
@@ -178,13 +162,7 @@ class StudyResult:
         }
 
     def __repr__(self) -> str:
-        lines = [f"<Study {self.name}{', quick' * self.quick}; netloom {__version__}>"]
-        lines += [
-            f"{goal.what}: {goal.found:.3g} {goal.unit} (at most {goal.limit:g}), "
-            f"{'yes' if goal.met else 'no'}"
-            for goal in self.goals
-        ]
-        return "\n".join([*lines, self.sentence])
+        return f"<Study {self.name}{', quick' * self.quick}: {self.sentence}>"
 
 
 class Part(NamedTuple):
@@ -234,7 +212,7 @@ def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None)
     if name not in STUDIES:
         raise InputError("study", f"'{name}'", f"one of {', '.join(STUDIES)}")
     path = Path("out") / f"{name}.jsonl" if kept is None else Path(kept)
-    module = import_module(f"netloom_papers.studies.{STUDIES[name].module}")
+    module = import_module(f"netloom_papers.studies.{name.replace('-', '_')}")
     parts: Iterable[Part] = module.parts(quick=quick)
     found: list[dict[str, Any] | None] = []
     tables, goals, sections = dict[str, Any](), list[Goal](), list[Section]()
@@ -247,15 +225,9 @@ def run_study(name: str, *, quick: bool = False, kept: str | Path | None = None)
         if len(table):
             goals += part.goals(table)
             sections += part.sections(table)
+    done = len(found) - found.count(None)
     return StudyResult(
-        name=name,
-        quick=quick,
-        goals=tuple(goals),
-        sections=tuple(sections),
-        tables=tables,
-        asked=len(found),
-        simulated=sum(each is not None for each in found),
-        kept=path,
+        name, quick, tuple(goals), tuple(sections), tables, len(found), done, kept=path
     )
 
 
@@ -362,30 +334,27 @@ def simulate_all(
     if len(whole) < len(text):  # leave out what was not written to its end
         write_text(path, whole)
     lock = Lock()
+    of_now = [{**case, "netloom": __version__} for case in cases]
+    names = [json.dumps(each, sort_keys=True) for each in of_now]
 
-    def run(case: Case, stopped: Stopped) -> bool | None:
-        found = simulate(case, stopped)
+    def run(place: int, stopped: Stopped) -> bool | None:
+        found = simulate(cases[place], stopped)
         if found is None:
             return None
         with lock:
-            known[_name(case)] = found
-            line = json.dumps({"case": {**case, "netloom": __version__}, "found": found})
+            known[names[place]] = found
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("a", encoding="utf-8") as file:
-                    file.write(f"{line}\n")
+                    file.write(json.dumps({"case": of_now[place], "found": found}) + "\n")
             except OSError as error:
                 raise unwritable(path, error) from None
         return True
 
-    waiting = [case for case in cases if _name(case) not in known]
+    waiting = [place for place, name in enumerate(names) if name not in known]
     if waiting:
         from netloom.simulation.side_by_side import run_all
 
         with counting(len(waiting), what) as tell:
-            run_all([partial(run, case) for case in waiting], tell=tell)
-    return [known.get(_name(case)) for case in cases]
-
-
-def _name(case: Case) -> str:
-    return json.dumps({**case, "netloom": __version__}, sort_keys=True)
+            run_all([partial(run, place) for place in waiting], tell=tell)
+    return [known.get(name) for name in names]

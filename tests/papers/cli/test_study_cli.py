@@ -140,7 +140,7 @@ def test_all_figures_of_a_paper(netloom, exhibit, monkeypatch, tmp_path):
 
 
 def test_tables_goals_and_files(netloom, tmp_path):
-    code, out, err = netloom("study run model-accuracy --csv new/found.csv --plot figures")
+    code, out, err = netloom("study run model-accuracy --csv new/found.csv")
     assert (code, err) == (0, "")
     lines = out.splitlines()
     row = next(line.split() for line in lines if line.startswith("4  16  3"))
@@ -153,8 +153,6 @@ def test_tables_goals_and_files(netloom, tmp_path):
     seen = table.filter(variant="improved", vcs=3, figure="latency", load=0.2)["simulated"].item()
     assert float(row[4]) == pytest.approx(seen, abs=0.06)
     assert len((tmp_path / "new/found.jsonl").read_text().splitlines()) == 2
-    assert (tmp_path / "figures/figure-1-k4.svg").read_text().startswith("<svg")
-    assert "Figures: 1 in figures" in out
 
 
 def test_ctrl_c_keeps_what_is_done(netloom, monkeypatch, tmp_path):
@@ -179,7 +177,7 @@ def test_ctrl_c_keeps_what_is_done(netloom, monkeypatch, tmp_path):
         ("run johnson/fig-3 --plot here", "here"),
         ("run johnson/fig-3 --csv all.txt", "suffix '.txt'; expected one of .csv, .parquet"),
         ("run model-accuracy --csv found.txt", "suffix '.txt'; expected one of .csv, .parquet"),
-        ("run model-accuracy --plot here", "here"),
+        ("run model-accuracy --plot here", "found a picture of 'model-accuracy'; expected that of"),
         ("run model-accuracy --slow", "No such option"),
     ],
 )

@@ -94,5 +94,3 @@ def test_the_study_counts_what_it_finds(tmp_path):
     assert not result.interrupted
     assert len(result.tables["flows"]) == 3 * result.asked
     assert [section.title for section in result.sections][-1].startswith("The estimate")
-    again = run_study("flows-and-flits", quick=True, kept=tmp_path / "kept.jsonl")
-    assert again.tables["flows"].equals(result.tables["flows"])

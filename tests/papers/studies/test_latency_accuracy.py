@@ -9,7 +9,7 @@ from netloom.models.channel_queueing import KINDS, KNEE, PARTS, errors, latency_
 from netloom.routing import virtual_channel_routing
 from netloom.topology import topology
 from netloom_papers.studies import latency_accuracy
-from netloom_papers.studies.latency_accuracy import band_of, compare, simulated
+from netloom_papers.studies.latency_accuracy import compare, simulated
 from netloom_papers.studies.running import run_study
 
 SMALL = {
@@ -57,15 +57,6 @@ def test_a_configuration_is_simulated_and_compared():
         (table["predicted"] / table["simulated"] - 1).to_list()
     )
     assert simulated(SMALL, lambda: True) is None
-
-
-def test_nine_of_ten_errors_are_within_a_band():
-    found = band_of([*(0.01 * place for place in range(1, 11)), -0.5, None])
-    assert found.compared == 11
-    assert found.within == pytest.approx(0.1)
-    assert (found.low, found.high) == (-0.5, 0.1)
-    some = band_of([*(-0.01 * place for place in range(40)), 0.02])
-    assert (some.below, some.above) == pytest.approx((-0.38, 0.0))
 
 
 def test_the_bands_in_use_say_where_they_are_from():

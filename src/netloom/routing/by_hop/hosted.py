@@ -253,7 +253,7 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
     }
 
 
-def _by_group(group: NDArray[Any], goals: Sequence[Ints]) -> dict[str, Any]:
+def lists_by_group(group: NDArray[Any], goals: Sequence[Ints]) -> dict[str, Any]:
     """Return lists by the group of the router where packets draw. None in the exit's group."""
     nothing, groups = np.zeros(0, np.int32), range(len(goals))
     lists = [[nothing if own == other else goals[own] for other in groups] for own in groups]
@@ -405,7 +405,7 @@ def _valiant(topology: Topology, name: str, _: str) -> Plan:
         goals = detour_lists(np.zeros(topology.num_routers, np.int32), [[drawn.goals]])
         return _detoured(topology, name, DRAWN, {"detour": ALWAYS, **goals})
     drawn = detour(topology, Valiant("groups"))
-    goals = _by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
+    goals = lists_by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
     trip = _detoured(topology, name, DRAWN, {"detour": ALWAYS, **goals})
     trip = trip._replace(out=next_ports(topology, drawn.ways, to_group=True))
     if not trip.rungs:
@@ -438,7 +438,7 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
     drawn = detour_lists(np.zeros(topology.num_routers, np.int32), [[goals]])
     if isinstance(shape, DragonflyShape):
         group = np.arange(topology.num_routers) // shape.routers
-        drawn = _by_group(group, [goals[group[goals] != own] for own in range(shape.groups)])
+        drawn = lists_by_group(group, [goals[group[goals] != own] for own in range(shape.groups)])
     given = {"threshold": threshold, "detour": ALONG if name == "ugal-g" else LOCAL}
     full = f"{name}:threshold={threshold}" if argument else name
     trip = _detoured(topology, full, LEAST, {**drawn, **given})

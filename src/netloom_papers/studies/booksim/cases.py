@@ -15,7 +15,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import inf, sqrt
 from pathlib import Path
@@ -36,6 +37,7 @@ from netloom.simulation.network.run import Run
 from netloom.simulation.steady import Delivered
 from netloom.topology import Topology
 from netloom.workload import Traffic, parse_arrivals, parse_lengths
+from netloom_papers.ledger import published
 from netloom_papers.studies.booksim import networks
 
 Stopped: TypeAlias = Callable[[], bool]
@@ -79,13 +81,7 @@ LEAST_PATIENCE, PATIENCE = 200.0, 5.0
 """Mean latency at which the reference gives up a run: in cycles, and times that of an idle
 network."""
 
-IDLE, AT_50, AT_80, SATURATION, PEAK = (
-    "zero-load latency",
-    "latency at 50 % of saturation",
-    "latency at 80 % of saturation",
-    "saturation load",
-    "highest accepted traffic",
-)
+IDLE, AT_50, AT_80, SATURATION, PEAK = published("router")["items"]["runs"]["compared"]
 """What is measured of a configuration."""
 
 PARTS = {AT_50: 0.5, AT_80: 0.8}
@@ -122,11 +118,8 @@ class Window(NamedTuple):
     cycles: int
 
 
-class Asked(NamedTuple):
-    """A run whose latency is wanted: its load (flits/node/cycle) and its window."""
-
-    load: float
-    window: Window
+Asked: TypeAlias = tuple[float, Window]
+"""A run whose latency is wanted: its load (flits/node/cycle) and its window."""
 
 
 class ShortRun(NamedTuple):
@@ -170,15 +163,15 @@ class Case:
         None where netloom refuses it.
     difference
         What is known to differ in kind. Empty in most.
-    idle, window
-        Windows at next to no load, and at any other.
+    window
+        The window of runs that look for saturation.
     gives_up
         Whether runs whose latency is above a limit are left out there.
     routers_crossed
         Of the reference's packets at next to no load, in the mean. None where its table does not
         say so.
     asked
-        The load and window of each latency that is wanted, but at next to no load.
+        The load and window of each latency that is wanted.
     """
 
     name: str
@@ -189,11 +182,10 @@ class Case:
     flits: int
     routing: VirtualChannelRouting | None
     difference: str
-    idle: Window = IDLE_WINDOW
-    window: Window = WINDOW
-    gives_up: bool = False
-    routers_crossed: float | None = None
-    asked: Mapping[str, Asked] = field(default_factory=dict)
+    window: Window
+    gives_up: bool
+    routers_crossed: float | None
+    asked: Mapping[str, Asked]
 
     def run(self, load: float, seed: int) -> Run:
         """Return a run that has not begun."""
@@ -204,12 +196,15 @@ class Case:
         )  # fmt: skip
 
 
-class _Line(NamedTuple):
-    """One line of a table, what messages call it, and the folder of the table."""
+class Line(NamedTuple):
+    """A line of a table: its words by column, what messages call it, and the table's folder.
+
+    Network files are looked for in the folder.
+    """
 
     values: Mapping[str, str]
     where: str
-    folder: Path | None = None
+    folder: Path = NETWORK_FILES
 
     def whole(self, field: str, default: int | None = None, *, least: int = 1) -> int:
         """Return a whole number. The default where the column is missing or blank."""
@@ -237,13 +232,16 @@ class _Line(NamedTuple):
             raise self.wrong(field, f"'{self.values[field]}'", "a number above 0")
         return number
 
+    def window(self, default: Window, times: int = 1) -> Window:
+        """Return the window of so many times its ``sample_period``. The default if it is blank."""
+        period = times * self.whole("sample_period", 0)
+        return Window(WARM_UP * period, MEASURED * period) if period else default
+
     def file(self) -> str:
         """Return the path of the ``network_file``. One that is recorded, where none is found."""
         said = self.values.get("network_file", "")
-        places = [NETWORK_FILES / Path(said).name]
-        if self.folder is not None:
-            beside = (self.folder, self.folder.parent / "data" / "fabrics" / "anynet")
-            places = [*(place / said for place in beside), *places]
+        beside = self.folder, self.folder.parent / "data" / "fabrics" / "anynet"
+        places = [*(place / said for place in beside), NETWORK_FILES / Path(said).name]
         for path in map(str, places):
             if said and file_kind(path) == "a file":
                 return path
@@ -251,26 +249,12 @@ class _Line(NamedTuple):
         raise self.wrong("network_file", f"'{said}'", f"a file in {shown}")
 
 
-def case_of(
-    values: Mapping[str, str],
-    columns: Mapping[str, str],
-    where: str,
-    folder: Path | None = None,
-) -> Case:
+def case_of(line: Line, columns: Mapping[str, str]) -> Case:
     """Return the configuration of one line of a table.
 
-    Parameters
-    ----------
-    values
-        What it says, by column.
-    columns
-        The column of each item that was measured. What is blank there was not.
-    where
-        What messages call the line.
-    folder
-        Where the table is. Its network files are looked for there.
+    ``columns`` has the column of each item that was measured. What is blank there was not.
     """
-    line = _Line(values, where, folder)
+    values = line.values
     kind = line.one_of("topology", networks.KINDS)
     shape = networks.Shape(
         kind, line.whole("k"), line.whole("n"), line.whole("c", 1), line.whole("x", 8),
@@ -293,7 +277,7 @@ def case_of(
         made = networks.network(shape)
         sent = networks.pattern(values["traffic"], shape, made)
     except InputError as error:
-        raise InputError(f"{where}, {error.where}", error.found, error.wanted) from None
+        raise InputError(f"{line.where}, {error.where}", error.found, error.wanted) from None
     told, virtual = "", None
     try:
         virtual, difference = networks.routing_of(shape, made, function, vcs)
@@ -309,15 +293,15 @@ def case_of(
     said = {item: line.positive(column) for item, column in columns.items() if values.get(column)}
     if SATURATION not in said:
         said = {item: value for item, value in said.items() if item not in PARTS}
-    case = Case(name, said, made, model, sent, flits, virtual, difference)
-    if period := line.whole("sample_period", 0):
-        times = Window(WARM_UP * period, MEASURED * period)
-        idle = Window(*(IDLE_TIMES * cycles for cycles in times))
-        case = replace(case, idle=idle, window=times, gives_up=True)
-    loads = {item: part * said[SATURATION] for item, part in PARTS.items() if item in said}
-    asked = {item: Asked(load, case.window) for item, load in loads.items()}
-    crossed = line.positive(CROSSED) if values.get(CROSSED) else None
-    return replace(case, asked=asked, routers_crossed=crossed)
+    window, crossed = line.window(WINDOW), line.positive(CROSSED) if values.get(CROSSED) else None
+    parts = {item: part for item, part in PARTS.items() if item in said}
+    asked = {item: (part * said[SATURATION], window) for item, part in parts.items()}
+    if said:
+        asked[IDLE] = ZERO_LOAD, line.window(IDLE_WINDOW, IDLE_TIMES)
+    gives_up = bool(values.get("sample_period"))
+    return Case(
+        name, said, made, model, sent, flits, virtual, difference, window, gives_up, crossed, asked
+    )
 
 
 def _circles(made: Topology, virtual: VirtualChannelRouting) -> str:
@@ -358,10 +342,10 @@ def read_cases(reference: str, columns: Mapping[str, str]) -> list[Case]:
         if len(row) != len(header):
             raise InputError(where, f"{len(row)} values", f"{len(header)}, one a column")
         values = dict(zip(header, map(str.strip, row), strict=True))
-        lines.append(_Line(values, where, Path(reference).parent))
+        lines.append(Line(values, where, Path(reference).parent))
     if LOAD not in header:
-        return [case_of(line.values, columns, line.where, line.folder) for line in lines]
-    groups: dict[object, list[_Line]] = {}
+        return [case_of(line, columns) for line in lines]
+    groups: dict[object, list[Line]] = {}
     for line in lines:
         said = line.values
         if said.get("sim_type", "latency") == "latency" and said[STABLE] == "1":
@@ -370,68 +354,60 @@ def read_cases(reference: str, columns: Mapping[str, str]) -> list[Case]:
     return [_case_of_runs(lines) for lines in groups.values()]
 
 
-def _case_of_runs(lines: Sequence[_Line]) -> Case:
+def _case_of_runs(lines: Sequence[Line]) -> Case:
     """Return the configuration of some runs, with the latency of each that is compared."""
     first = lines[0]
     long = first.values["topology"] == "torus" and first.values.get("long_torus_links") == "1"
     cycles = router(FAMILIES[first.one_of("family", FAMILIES)]).router_cycles
     follows = {"router_cycles": str(cycles), "link_cycles": "2" if long else "1"}
-    case = case_of({**first.values, **follows}, {}, first.where, first.folder)
+    case = case_of(first._replace(values={**first.values, **follows}), {})
     runs = sorted(((line.positive(LOAD), line) for line in lines), key=lambda run: run[0])
     most = max(MOST_OF_STABLE * runs[-1][0], ZERO_LOAD)
     measured, asked = {}, {}
     for load, line in runs:
         if load > most:
             break
-        window = case.idle if load <= ZERO_LOAD else case.window
-        if line.values.get("sample_period"):  # of this run
-            period = line.whole("sample_period")
-            window = Window(WARM_UP * period, MEASURED * period)
-        latency = line.positive(LATENCY)
-        if load <= ZERO_LOAD:
-            measured[IDLE] = latency
-            crossed = line.positive(CROSSED_BY_RUN) if line.values.get(CROSSED_BY_RUN) else None
-            case = replace(case, idle=window, routers_crossed=crossed)
-        else:
-            item = f"latency at a load of {load:g}"
-            measured[item], asked[item] = latency, Asked(load, window)
+        idle = load <= ZERO_LOAD
+        item = IDLE if idle else f"latency at a load of {load:g}"
+        window = line.window(IDLE_WINDOW if idle else WINDOW)
+        measured[item], asked[item] = line.positive(LATENCY), (max(load, ZERO_LOAD), window)
+        if idle and line.values.get(CROSSED_BY_RUN):
+            case = replace(case, routers_crossed=line.positive(CROSSED_BY_RUN))
     return replace(case, measured=measured, asked=asked)
 
 
 # Runs.
 
 
-def measure(case: Case, stopped: Stopped) -> dict[str, float]:
+def measure(case: Case, stopped: Stopped) -> dict[str, float] | None:
     """Measure one configuration as the reference was measured. Nothing where it is refused.
 
-    ``stopped`` ends the runs under way with ``CancelledError``.
+    ``stopped`` ends the runs under way. None if it did.
     """
     if case.routing is None:
         return {}
-    found = {item: mean_latency(case, wanted, stopped) for item, wanted in case.asked.items()}
-    if found.keys() < case.measured.keys():
-        found[IDLE] = idle_latency(case, stopped)
-    if {SATURATION, PEAK} & case.measured.keys():
-        ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stopped) for seed in SEEDS]
-        found[SATURATION], found[PEAK] = np.mean(ends, axis=0).tolist()
-    return found
+    found: dict[str, float] = {}
+    with suppress(CancelledError):
+        for item, (load, window) in case.asked.items():
+            runs = [short_run(case.run(load, seed), window, stopped) for seed in SEEDS]
+            found[item] = float(np.mean([run.latency for run in runs]))
+            if item == IDLE:
+                found[item] = idle_latency(case, runs)
+        if {SATURATION, PEAK} & case.measured.keys():
+            ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stopped) for seed in SEEDS]
+            found[SATURATION], found[PEAK] = np.mean(ends, axis=0).tolist()
+        return found
+    return None
 
 
-def mean_latency(case: Case, wanted: Asked, stopped: Stopped) -> float:
-    """Return the mean packet latency at a load, over all seeds."""
-    runs = (short_run(case.run(wanted.load, seed), wanted.window, stopped) for seed in SEEDS)
-    return float(np.mean([run.latency for run in runs]))
-
-
-def idle_latency(case: Case, stopped: Stopped) -> float:
-    """Return the mean packet latency at next to no load, over all seeds.
+def idle_latency(case: Case, runs: Sequence[ShortRun]) -> float:
+    """Return the mean packet latency of runs at next to no load.
 
     The reference has about 800 packets of it, whose paths may be 2 % longer or shorter than those
     of the traffic. Its table may say how many routers they crossed. If chance explains that number
     (``SAMPLED`` standard errors), the latency is adjusted to paths of that length. It moves along
     the line fitted to latencies by the number of routers crossed.
     """
-    runs = [short_run(case.run(ZERO_LOAD, seed), case.idle, stopped) for seed in SEEDS]
     latency, hops = (
         np.concatenate([getattr(run, name) for run in runs]) for name in ("latencies", "hops")
     )
@@ -439,7 +415,7 @@ def idle_latency(case: Case, stopped: Stopped) -> float:
     if case.routers_crossed is None or not hops.var():
         return mean
     longer = case.routers_crossed - 1 - float(hops.mean())
-    if abs(longer) > SAMPLED * float(hops.std()) / sqrt(len(hops) / len(SEEDS)):
+    if abs(longer) > SAMPLED * float(hops.std()) / sqrt(len(hops) / len(runs)):
         return mean
     return mean + longer * float(np.cov(latency, hops, bias=True)[0, 1] / hops.var())
 
@@ -453,7 +429,11 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
     traffic, nor do loads beyond what it looked at.
     """
     idle, most, window = beyond / LATENCY_FACTOR, HOPELESS * beyond, case.window
-    low, high = (0.0, idle), (highest_load(case), inf)  # loads, and latencies there
+    highest = 1.0
+    if case.network.direct and case.routing is not None:  # where short runs are saturated as well
+        bound = throughput_bound(case.network, case.routing, case.traffic, case.router)
+        highest = min(1.0, BEYOND * bound.load)
+    low, high = (0.0, idle), (highest, inf)  # loads, and latencies there
     tried = []
     while high[0] - low[0] > BRACKET * high[0]:
         load = (low[0] + high[0]) / 2
@@ -465,27 +445,14 @@ def saturate(case: Case, beyond: float, seed: int, stopped: Stopped) -> tuple[fl
             low = load, run.latency
     share = (1 / low[1] - 1 / beyond) / (1 / low[1] - 1 / high[1])
     found = low[0] + share * (high[0] - low[0])
-    beyond_it = PAST_PATIENCE if case.gives_up else PAST_SATURATION
-    past = [min(1.0, times * found) for times in beyond_it]
-    if not case.gives_up:
-        ends = [through_window(case.run(load, seed), window)[1] for load in past]
-        return found, max(*ends, *(run.accepted for _, run in tried))
-    # the mean latency above which the reference does not count a run
+    # the mean latency above which the reference does not count a run, if it gives up runs at all
     patience = max(LEAST_PATIENCE, PATIENCE * idle)
-    tried += [
-        (load, short_run(case.run(load, seed), window, stopped, most=patience)) for load in past
-    ]
-    kept = [run for load, run in tried if run.latency <= patience and load <= max(past)]
-    return found, max((run.accepted for run in kept), default=0.0)
-
-
-def highest_load(case: Case) -> float:
-    """Return a load at which short runs are saturated as well, or the highest that there is."""
-    if not case.network.direct:
-        return 1.0
-    assert case.routing is not None
-    bound = throughput_bound(case.network, case.routing, case.traffic, case.router)
-    return min(1.0, BEYOND * bound.load)
+    most, further = (patience, PAST_PATIENCE) if case.gives_up else (0.0, PAST_SATURATION)
+    past = [min(1.0, times * found) for times in further]
+    tried += [(load, short_run(case.run(load, seed), window, stopped, most=most)) for load in past]
+    if case.gives_up:
+        tried = [each for each in tried if each[1].latency <= patience and each[0] <= max(past)]
+    return found, max((run.accepted for _, run in tried), default=0.0)
 
 
 def short_run(run: Run, window: Window, stopped: Stopped, *, most: float = inf) -> ShortRun:
@@ -496,7 +463,8 @@ def short_run(run: Run, window: Window, stopped: Stopped, *, most: float = inf) 
     which accepts nothing.
     """
     try:
-        parts, accepted = through_window(run, window)
+        parts, flits = through_window(run, window)
+        accepted = flits / window.cycles / len(run.born_flits)
         end, created = run.engine.cycle, int(run.born_packets.sum())
         while missing := created - sum(int((part.birth < end).sum()) for part in parts):
             if stopped():
@@ -522,10 +490,9 @@ def _measured(parts: list[Delivered], window: Window, end: int) -> tuple[Ints, I
     return (arrival - birth)[inside], hops[inside]
 
 
-def through_window(run: Run, window: Window) -> tuple[list[Delivered], float]:
-    """Run up to the end of a window. Return what was delivered, and the traffic accepted in it."""
+def through_window(run: Run, window: Window) -> tuple[list[Delivered], int]:
+    """Run up to the end of a window. Return what was delivered, and the flits accepted in it."""
     start = run.advance(window.start)
     before = run.engine.count("ejected")
     parts = [start, run.advance(window.cycles)]
-    flits = run.engine.count("ejected") - before
-    return parts, flits / window.cycles / len(run.born_flits)
+    return parts, run.engine.count("ejected") - before

@@ -6,7 +6,7 @@ output port there, hosts' ports left out. So are output ports, which lets routin
 channel as it does. Traffic is on the hosts' numbers alone, the source itself included, and every
 host sends at the same rate. Read in its source (commit 28f43299), in our own words.
 
-Where a network or a way is one of netloom's by other numbers, it is made from that. Routing
+If a network or a way is one of netloom's by other numbers, it is made from that. Routing
 functions are data of ``routing.by_hop``: ways, states and their VCs. Nothing is checked for circles
 here: what can deadlock there can deadlock here.
 """
@@ -29,11 +29,12 @@ from netloom.base.errors import InputError
 from netloom.base.spec import check_size, whole_number
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop import tables
-from netloom.routing.by_hop.hosted import detour_lists
+from netloom.routing.by_hop.hosted import detour_lists, group_kinds, lists_by_group
+from netloom.routing.by_hop.listed import port_lists, states as states_apart
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.routing.ways import shortest_ways
+from netloom.routing.ways import channel_axes, ordered_ways, shortest_ways, usual_ways
 from netloom.topology import Topology, topology
-from netloom.topology.core import TreeShape, attach_hosts
+from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape, attach_hosts
 from netloom.topology.families import check_sizes, linked
 from netloom.topology.subnets.files import read_fabric
 from netloom.workload import Traffic, parse_traffic
@@ -42,6 +43,9 @@ from netloom_papers.ledger import published
 
 NAMES = published("router")["names"]
 """What netloom calls the reference's router families, traffic patterns and routing functions."""
+
+DIFFERENCES: dict[str, str] = published("router")["differences"]
+"""In what netloom and the reference differ in kind."""
 
 CUBES = ("mesh", "torus")
 
@@ -57,8 +61,9 @@ class Shape(NamedTuple):
     kind
         ``topology``: one of ``KINDS``.
     k, n, c, x, xr
-        Parameters by their names there, each at least 1: routers per side or ports, dimensions or
-        levels, hosts per router, routers per side of the floor plan, hosts per side of a router.
+        Parameters by their names there, each at least 1. Routers per side, or ports, are k,
+        dimensions or levels n, and hosts per router c. The floor plan has x routers per side, and
+        a router xr hosts per side.
     by_length
         ``use_noc_latency``: whether the latency of flatfly's and cmesh's channels is their length.
     file
@@ -129,7 +134,10 @@ def _made(
     cycles = np.broadcast_to(more.pop("channel_cycles", 1), len(source))
     order = np.lexsort((target, target < source if part is None else part, source))
     ends = np.stack([source, target, cycles])[:, order].astype(np.int32)
-    routers = Topology(shape.name, net.num_routers, ends[0], ends[1], channel_cycles=ends[2])
+    family = net.family if isinstance(net.family, DragonflyShape | HyperXShape) else None
+    routers = Topology(
+        shape.name, net.num_routers, ends[0], ends[1], channel_cycles=ends[2], family=family
+    )
     out_of = net.ejection_router if hosts is None else hosts
     into = net.injection_router if hosts is None else hosts
     return attach_hosts(routers, into, name=shape.name, ejection=out_of, **more)
@@ -160,14 +168,8 @@ def _dragonfly(shape: Shape) -> Topology:
     if shape.n != 1:
         raise InputError(shape.name, f"n = {shape.n}", "n = 1")
     net = topology(f"dragonfly:{p}x{2 * p}x{p}")
-    far = _leaves_group(shape, net)
+    far = group_kinds(net).kind
     return _made(shape, net, far, channel_cycles=np.where(far, GLOBAL_CYCLES, LOCAL_CYCLES))
-
-
-def _leaves_group(shape: Shape, net: Topology) -> Ints:
-    """Return 1 for the channels between groups of a dragonfly, int8[channels]."""
-    own, other = (each // (2 * shape.k) for each in (net.channel_source, net.channel_target))
-    return np.asarray(own != other, np.int8)
 
 
 def _flatfly(shape: Shape) -> Topology:
@@ -179,19 +181,13 @@ def _flatfly(shape: Shape) -> Topology:
         raise InputError(shape.name, f"n = {n}, x = {x}", "n of at most 4, x of at least 1")
     net = topology(f"hyperx:{'x'.join([str(k)] * n)}/{shape.c}")
     source, target = net.channel_source, net.channel_target
-    digit, hosts = _digit(shape, net), _on_floor(shape, net.num_routers)
+    digit = -channel_axes(source, target, (k,) * n)[0]  # the lowest first
+    hosts = _on_floor(shape, net.num_routers)
     if not shape.by_length:
         return _made(shape, net, digit, hosts=hosts)
     length = xr * (np.abs(source % x - target % x) + np.abs(source // x - target // x))
     away = _host_cycles(shape, len(hosts))
     return _made(shape, net, digit, hosts=hosts, channel_cycles=length, cycles=away)
-
-
-def _digit(shape: Shape, net: Topology) -> Ints:
-    """Return the base-k digit, the lowest 0, that each channel of a flattened butterfly changes."""
-    change = np.abs(net.channel_source - net.channel_target)
-    weights = shape.k ** np.arange(1, shape.n)
-    return np.asarray((change >= weights[:, None]).sum(axis=0), np.int32)
 
 
 def _on_floor(shape: Shape, routers: int) -> Ints:
@@ -320,8 +316,7 @@ def _spread(name: str, targets: Ints, weights: Any = 1.0) -> Traffic:
     hosts = len(targets)
     keys = np.arange(hosts)[:, None] * hosts + targets
     share = np.broadcast_to(np.asarray(weights, np.float64), keys.shape)
-    order = np.argsort(keys, axis=None, kind="stable")
-    found = merged(hosts, keys.ravel()[order], share.ravel()[order])
+    found = merged(hosts, keys.ravel(), share.ravel())
     return Traffic(name, hosts, np.ones(hosts), weighted(hosts, found))
 
 
@@ -330,13 +325,6 @@ def _shifted(host: Ints, shape: Shape, by: int) -> Ints:
     base = shape.xr * shape.k
     digits = [(host // base**place + by) % base * base**place for place in range(shape.n)]
     return np.asarray(np.sum(digits, axis=0))
-
-
-def _asymmetric(host: Ints, _: Shape) -> Ints:
-    half = len(host) // 2
-    if not half:
-        raise InputError("traffic 'asymmetric'", "1 host", "at least 2")
-    return np.asarray(host[:, None] % half + np.array([0, half]))
 
 
 def _bad_dragon(host: Ints, shape: Shape) -> Ints:
@@ -354,7 +342,6 @@ TRAFFICS: dict[str, str] = NAMES["traffics"]
 PATTERNS: dict[str, Callable[[Ints, Shape], Ints]] = {
     "tornado": lambda host, shape: _shifted(host, shape, (shape.xr * shape.k - 1) // 2),
     "neighbor": lambda host, shape: _shifted(host, shape, 1),
-    "asymmetric": _asymmetric,
     "bad_dragon": _bad_dragon,
     "diagonal": _diagonal,
 }
@@ -406,22 +393,10 @@ def _in_lists(inside: str, where: str) -> Iterable[tuple[int, int]]:
 FLATFLY_THRESHOLD, DRAGONFLY_THRESHOLD = 2, 30
 """In favor of the minimal way. Both are compiled in."""
 
-ORDER_IN_VC = (
-    "with an odd number of VCs the reference's two orders share the middle VC, and a packet there "
-    "changes from the one to the other; netloom's keep theirs."
-)
-
 Scheme: TypeAlias = tuple[list[tables.NextPorts], tables.Automaton, dict[str, Any]]
 """The ways of a routing function, the states of packets, and further fields of ``HopTables``."""
 
-NEVER_SET = (
-    "the reference's Valiant routing on a torus reads the dateline class of a packet that goes "
-    "straight on from a variable that was never set, so that it is not defined."
-)
-NETLOOM_PARTS = (
-    "with an odd number of VCs the reference's two classes of VCs overlap, where netloom's do not."
-)
-TWO_CLASSES = ("xy_yx", "adaptive_xy_yx", "romm", "valiant")
+OF_TWO_CLASSES = ("xy_yx", "adaptive_xy_yx", "romm", "valiant")
 
 Making: TypeAlias = Callable[[Shape, Topology, int], Scheme]
 """What makes a scheme for a network and so many VCs."""
@@ -457,9 +432,10 @@ def routing_of(
     """
     making = ROUTINGS[shape.kind][function]
     if isinstance(making, str):
-        differs = NETLOOM_PARTS if function in TWO_CLASSES and num_vcs % 2 else ""
+        odd = function in OF_TWO_CLASSES and num_vcs % 2
+        differs = DIFFERENCES["overlapping classes"] if odd else ""
         if (shape.kind, function) == ("torus", "valiant"):
-            differs = NEVER_SET
+            differs = DIFFERENCES["never set"]
         return virtual_channel_routing(network, making, num_vcs=num_vcs), differs
     tables.check_starts(network, network.num_routers**2)
     ways, states, more = making(shape, network, num_vcs)
@@ -468,36 +444,31 @@ def routing_of(
     routing = VirtualChannelRouting(
         function, network, found, uses_credits=weighs, minimal=not states.to_aux.any()
     )
-    return routing, ORDER_IN_VC if len(ways) > 1 and num_vcs % 2 else ""
+    return routing, DIFFERENCES["shared middle VC"] if len(ways) > 1 and num_vcs % 2 else ""
 
 
 # Ways.
 
 
-def _shortest(_: Shape, network: Topology, rank: Any = 0) -> tables.NextPorts:
-    """Return all shortest ways. Of several channels that lead on, those of the lowest rank."""
-    ways = shortest_ways(network.routers)
-    ranks = np.broadcast_to(np.asarray(rank, np.int32), len(ways.rank)).copy()
-    return tables.next_ports(network, ways._replace(rank=ranks))
+def _usual(_: Shape, network: Topology) -> tables.NextPorts:
+    """Return the ways that packets usually take.
+
+    On flattened butterflies dimension order, the lowest digit first. On dragonflies to the router
+    with the link to the goal's group, and on. All shortest ways elsewhere.
+    """
+    return tables.next_ports(network, usual_ways(network))
 
 
-def _by_digits(shape: Shape, network: Topology, *, falling: bool = False) -> tables.NextPorts:
-    """Return dimension order of a flattened butterfly, the lowest digit first or last."""
-    digit = _digit(shape, network)
-    return _shortest(shape, network, -digit if falling else digit)
+def _highest_first(shape: Shape, network: Topology) -> tables.NextPorts:
+    """Return dimension order of a flattened butterfly, the highest digit first."""
+    return tables.next_ports(network, ordered_ways(network, range(shape.n)))
 
 
-def _first_up(shape: Shape, network: Topology) -> tables.NextPorts:
+def _first_up(_: Shape, network: Topology) -> tables.NextPorts:
     """Return the ways of ``tree4`` that only take the first port up, as ``anca`` has it."""
-    source, target = network.channel_source, network.channel_target
-    return _shortest(shape, network, np.where(target < source, target, 0))
-
-
-def _by_groups(shape: Shape, network: Topology) -> tables.NextPorts:
-    """Return the ways of a dragonfly: to the router with the link to the goal's group, and on."""
-    group = 1 + np.arange(network.num_routers, dtype=np.int32) // (2 * shape.k)
-    ways = shortest_ways(network.routers)._replace(group=group.astype(np.int32))
-    return tables.next_ports(network, ways)
+    ways = shortest_ways(network.routers)
+    rank = np.where(ways.target < ways.source, ways.target, 0)
+    return tables.next_ports(network, ways._replace(rank=rank.astype(np.int32)))
 
 
 def _on_grid(
@@ -550,37 +521,22 @@ def _by_ports(network: Topology, ports: Ints) -> tables.NextPorts:
     InputError
         If packets go to and fro for ever.
     """
+    from netloom.routing.kernels.forwarding import follow_lengths
+
     outward, _ = tables.channels_at_ports(network)
-    goal, here = np.arange(len(ports)), np.arange(len(ports))[:, None]
-    ports = np.where(here == goal, -1, ports)
-    behind = network.target_end[outward[here, ports]] - network.num_hosts
-    ahead = np.where(ports < 0, here, behind)
-    at, hops = np.broadcast_to(here, ports.shape), np.zeros(ports.shape, np.int16)
-    for _ in goal:
-        moved = ahead[at, goal]
-        if (moved == at).all():
-            break
-        hops += moved != at
-        at = moved
-    for one, other in np.argwhere(ahead[at, goal] != at).tolist():
-        found = f"packets from router {one} to {other} that go to and fro for ever"
+    here, goal = np.indices(ports.shape, np.int32).reshape(2, -1)
+    channel = np.where((ports.ravel() < 0) | (here == goal), -1, outward[here, ports.ravel()])
+    by_goal = np.ascontiguousarray(channel.reshape(ports.shape).T)
+    hops, last = follow_lengths(by_goal, goal, here, network.routers.channel_target)
+    if (hops < 0).any():
+        pair = np.argmin(hops)
+        found = f"packets from router {here[pair]} to {goal[pair]} that go to and fro for ever"
         raise InputError(network.name, found, "another routing")
-    starts = np.where(ports < 0, 0, 2 * ports + 1).astype(np.int32)
-    lists = np.stack([np.ones(outward.shape[1]), np.arange(outward.shape[1])], axis=1)
-    lengths = np.where(at == goal, hops, -1).astype(np.int16)
-    each = np.append(0, lists).astype(np.int16)
-    return tables.NextPorts(len(ports), starts.ravel(), each, lengths.ravel())
+    lists, lengths = port_lists(network), np.where(last == goal, hops, -1).astype(np.int16)
+    return tables.NextPorts(len(ports), lists.start[channel], lists.ports, lengths)
 
 
 # States.
-
-
-def _states(
-    network: Topology, delta: Any, vcs: Any, num_vcs: int, kind: Any = 0
-) -> tables.Automaton:
-    """Return states by the kinds of channels, which are one kind if nothing is said."""
-    kinds = np.broadcast_to(np.asarray(kind, np.int8), network.num_network_channels)
-    return tables.plain_states(kinds, np.array(delta), np.array(vcs, np.int64), num_vcs)
 
 
 def _deciding(
@@ -608,7 +564,7 @@ def _halves(network: Topology, num_vcs: int) -> tables.Automaton:
     _needs(network, num_vcs, 2)
     every, half = tables.bits(num_vcs), num_vcs // 2
     vcs = [every, tables.bits(num_vcs - half), every ^ tables.bits(half)]
-    return _states(network, [[0], [1], [2]], vcs, num_vcs)
+    return states_apart(network, np.array(vcs, np.int64), num_vcs)
 
 
 # Schemes.
@@ -618,7 +574,7 @@ def _any_vc(ways: Ways, **more: Any) -> Making:
     """Return the scheme of one set of ways, in any VC."""
 
     def scheme(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
-        states = _states(network, [[0]], [tables.bits(num_vcs)], num_vcs)
+        states = states_apart(network, np.array([tables.bits(num_vcs)], np.int64), num_vcs)
         return [ways(shape, network)], states, more
 
     return scheme
@@ -650,7 +606,7 @@ def _flatfly_valiant(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     routers = np.arange(network.num_routers)
     states = _deciding(_halves(network, num_vcs), keep=2, leave=1, none=2, away=1, turn=2)
     more = {"detour": tables.ALWAYS} | detour_lists(0 * routers, [[routers]])
-    return [_by_digits(shape, network)], states, more
+    return [_usual(shape, network)], states, more
 
 
 def _flatfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
@@ -674,9 +630,9 @@ def _flatfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
 def _dragonfly_min(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     """VC 0 up to the global channel, VC 1 on it and behind. VC 0 within a group."""
     _needs(network, num_vcs, 2)
-    far = _leaves_group(shape, network)
-    states = _states(network, [[0, 1], [1, 1]], [1, 2], num_vcs, far)
-    return [_by_groups(shape, network)], states._replace(eject_vcs=states.vcs), {}
+    far, vcs = group_kinds(network).kind, np.array([1, 2], np.int64)
+    states = tables.plain_states(far, np.array([[0, 1], [1, 1]]), vcs, num_vcs)
+    return [_usual(shape, network)], states._replace(eject_vcs=vcs), {}
 
 
 def _dragonfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
@@ -686,18 +642,16 @@ def _dragonfly_ugal(shape: Shape, network: Topology, num_vcs: int) -> Scheme:
     group.
     """
     _needs(network, num_vcs, 3, 3)
-    far = _leaves_group(shape, network)
-    plain = _states(network, [[0, 0], [1, 2], [2, 2], [3, 3]], [1, 2, 4, 1], num_vcs, far)
+    far, vcs = group_kinds(network).kind, np.array([1, 2, 4, 1], np.int64)
+    plain = tables.plain_states(far, np.array([[0, 0], [1, 2], [2, 2], [3, 3]]), vcs, num_vcs)
     plain = plain._replace(eject_vcs=np.array([4, 2, 4, 0], np.int64))
     states = _deciding(plain, keep=1, leave=3, none=2, away=3, turn=1)
-    group, nothing = np.arange(network.num_routers) // (2 * shape.k), np.zeros(0, np.int32)
-    groups = range(group[-1] + 1)
+    group = np.arange(network.num_routers) // (2 * shape.k)
     # a router of one's own group: no detour
-    drawn = [np.where(group == own, -1, np.arange(len(group))) for own in groups]
-    lists = [[nothing if own == goal else drawn[own] for goal in groups] for own in groups]
+    drawn = [np.where(group == own, -1, np.arange(len(group))) for own in range(group[-1] + 1)]
     more = {"detour": tables.LOCAL, "weight": 1, "detour_weight": 2}
-    more |= {"threshold": DRAGONFLY_THRESHOLD} | detour_lists(group, lists)
-    return [_by_groups(shape, network)], states, more
+    more |= {"threshold": DRAGONFLY_THRESHOLD} | lists_by_group(group, drawn)
+    return [_usual(shape, network)], states, more
 
 
 def _near_border(shape: Shape, network: Topology) -> tables.NextPorts:
@@ -705,16 +659,15 @@ def _near_border(shape: Shape, network: Topology) -> tables.NextPorts:
     return _on_grid(shape, network, express=max(shape.k // 2, 1))
 
 
-_falling = partial(_by_digits, falling=True)
 _any_express = partial(_on_grid, express=2)
 
 ROUTINGS: dict[str, dict[str, str | Making]] = {
     **NAMES["routings"],
-    "fattree": {"nca": _any_vc(_shortest), "anca": _any_vc(_shortest, choice=tables.TWO)},
+    "fattree": {"nca": _any_vc(_usual), "anca": _any_vc(_usual, choice=tables.TWO)},
     "flatfly": {
-        "ran_min": _any_vc(_by_digits),
-        "xyyx": _two_orders(_by_digits, _falling),
-        "adaptive_xyyx": _two_orders(_by_digits, _falling, by_credits=True),
+        "ran_min": _any_vc(_usual),
+        "xyyx": _two_orders(_usual, _highest_first),
+        "adaptive_xyyx": _two_orders(_usual, _highest_first, by_credits=True),
         "valiant": _flatfly_valiant,
         "ugal": _flatfly_ugal,
     },
@@ -725,9 +678,9 @@ ROUTINGS: dict[str, dict[str, str | Making]] = {
         "xy_yx_no_express": _two_orders(_on_grid, partial(_on_grid, y_first=True)),
     },
     "dragonflynew": {"min": _dragonfly_min, "ugal": _dragonfly_ugal},
-    "fly": {"dest_tag": _any_vc(_shortest)},
-    "tree4": {"nca": _any_vc(_shortest), "anca": _any_vc(_first_up)},
-    "qtree": {"nca": _any_vc(_shortest)},
+    "fly": {"dest_tag": _any_vc(_usual)},
+    "tree4": {"nca": _any_vc(_usual), "anca": _any_vc(_first_up)},
+    "qtree": {"nca": _any_vc(_usual)},
     "anynet": {"min": _any_vc(_by_latency)},
 }
 """netloom's name of each routing function, or what makes it, by network and name there."""
