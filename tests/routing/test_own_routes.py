@@ -66,13 +66,6 @@ def test_axes_name_dimension_orders(name, on, same):
     assert (simulated.tables.order == again.tables.order).all() if simulated.tables else True
 
 
-@pytest.mark.parametrize("name", ["xyz", "xx", "x", "yxz"])
-def test_axes_that_a_network_does_not_have_are_no_routing(name):
-    for parse in (parse_routing, lambda *a: virtual_channel_routing(*reversed(a), num_vcs=2)):
-        with pytest.raises(InputError, match=f"found '{name}'"):
-            parse(name, mesh(4, 4))
-
-
 def test_a_file_of_routes_may_be_named_alone(tmp_path):
     file = tmp_path / "routes.txt"
     file.write_text("0 2 3\n")

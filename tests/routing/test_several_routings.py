@@ -36,21 +36,6 @@ def test_what_is_usual_is_the_default():
 
 
 @pytest.mark.parametrize(
-    ("spec", "network", "wrong"),
-    [
-        ("minimal-group", "mesh:4x4", "minimal-group on mesh:4x4; expected a dragonfly"),
-        ("valiant-group", "hyperx:4x4/4", "valiant-group on hyperx:4x4/4; expected a dragonfly"),
-        ("valiant", "butterfly:2x3", "packets enter and leave by different routers"),
-        ("dimension-order:0,2", "hyperx:4x4/4", "each of the dimensions"),
-        ("dimension-order", "dragonfly:2x4x2", "dimension-order on dragonfly:2x4x2"),
-    ],
-)
-def test_a_routing_that_does_not_fit_is_refused(spec, network, wrong):
-    with pytest.raises(InputError, match=wrong):
-        parse_routing(spec, topology(network))
-
-
-@pytest.mark.parametrize(
     ("routing", "network", "pairs", "found"),
     [
         (Minimal(), mesh(32, 32), 1, "paths; expected at most 16,777,216 to list:"),

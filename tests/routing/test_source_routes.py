@@ -90,28 +90,6 @@ def test_a_line_may_have_arrows_numbers_names_and_comments(tmp_path):
     assert words_of("#comment") == words_of("  \n") == []
 
 
-@pytest.mark.parametrize(
-    ("line", "wrong"),
-    [
-        ("h0 leaf0 spine9 leaf1 h1", "routes.txt:1: found 'spine9'; expected nodes by their names"),
-        ("h0 leaf0 spine0#3 leaf1 h1", "a step from leaf0 to spine0#3; expected neighbours"),
-        ("h0 leaf0 leaf1 h1", "a step from leaf0 to leaf1; expected neighbours"),
-        ("leaf0 spine0 leaf1 h1", "a route by leaf0, spine0, .*; expected a host, the routers"),
-        ("h0 leaf0 spine0", "a route by h0, leaf0, spine0; expected a host, the routers"),
-        ("h0 leaf0 h1 leaf0 h0", "a route by h0, leaf0, h1, leaf0, h0; expected a host"),
-        ("0 2 4 3 99", "found node 99; expected nodes 0 to 5"),
-        ('h0 "leaf0', "routes.txt:1: found '\"leaf0'"),
-        ("h0", "found 1 node"),
-        ("h0 leaf0 spine0 leaf1 h1\nh0 leaf0 spine1 leaf1 h1", "a second route from h0 to h1"),
-    ],
-)
-def test_a_route_that_is_none_is_named(tmp_path, line, wrong):
-    file = tmp_path / "routes.txt"
-    file.write_text(line)
-    with pytest.raises(InputError, match=wrong):
-        read_routes(topology("leaf-spine:2x2x1/2"), file)
-
-
 def test_functions_route_from_host_to_host_by_vertices_or_names():
     net = topology("leaf-spine:4x2x2")
 

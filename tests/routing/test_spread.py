@@ -181,9 +181,6 @@ def test_names_of_hashed_routings():
     for routing in (Spread(), Ecmp(), Ecmp(7), Ecmp(polarised=True), Ecmp(3, polarised=True)):
         assert parse_routing(str(routing), network) == routing
     assert str(Ecmp(3, polarised=True)) == "ecmp-polarised:3"
-    for wrong in ("ecmp:x", "spread:1", "ecmp-polarised:-1"):
-        with pytest.raises(InputError):
-            parse_routing(wrong, network)
 
 
 def test_networks_without_a_routing_of_their_own_are_spread():

@@ -183,27 +183,15 @@ def test_trees_are_routed_by_d_mod_k_unless_told_otherwise():
 
 @pytest.mark.parametrize("name", ["d-mod-k", "s-mod-k", "nca"])
 def test_only_whole_trees_have_these_routings(name):
-    for network in (mesh(4, 4), without(topology("leaf-spine:4x2x2"), channels=[0])):
-        assert str(parse_routing("default", network)) != name
-        with pytest.raises(InputError, match="expected a whole fat tree"):
-            parse_routing(name, network)
+    network = without(topology("leaf-spine:4x2x2"), channels=[0])
+    assert str(parse_routing("default", network)) != name
+    with pytest.raises(InputError, match="expected a whole fat tree"):
+        parse_routing(name, network)
 
 
 def test_the_flit_simulator_refuses_what_it_cannot_route():
-    with pytest.raises(InputError, match="expected hosts that hang on routers"):
-        virtual_channel_routing(mesh(4, 4), "nca-adaptive", num_vcs=2)
-    with pytest.raises(InputError, match="expected a whole fat tree"):
-        virtual_channel_routing(mesh(4, 4), "nca", num_vcs=2)
-    with pytest.raises(InputError, match="expected a whole fat tree"):
-        virtual_channel_routing(mesh(4, 4), "d-mod-k", num_vcs=2)
     with pytest.raises(InputError, match="several paths for each pair"):
         virtual_channel_routing(mesh(4, 4), RandomUp(), num_vcs=2)
-
-
-@pytest.mark.parametrize("name", ["ugal", "par", "nca-adaptive", "ugal-l:threshold=3"])
-def test_routings_that_look_at_queues_are_simulated_only(name):
-    with pytest.raises(InputError, match="not known in advance; expected netloom simulate satur"):
-        parse_routing(name, topology("fat-tree:4x2"))
 
 
 def test_nearest_common_ancestors_are_one_routing_by_two_names():

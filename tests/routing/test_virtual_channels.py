@@ -20,7 +20,6 @@ from netloom.topology import cube, graph_topology, hypercube, mesh, torus
 from tests.reference.virtual_channels import Twin, ports_of, steps
 
 TIED = ("adaptive:ties=+", "adaptive-sticky-escape:ties=+")
-MESH_ONLY = [name for name, rule in RULES.items() if not rule.ring_vcs]
 
 
 def as_set(mask, num_vcs):
@@ -401,27 +400,6 @@ def test_tables_have_a_limit():
 
 
 # What a user gets wrong.
-
-
-@pytest.mark.parametrize(
-    ("topology", "name", "wrong"),
-    [
-        (
-            mesh(4, 4),
-            "valliant",
-            r"found 'valliant'; expected valiant \(the nearest\), or dimension",
-        ),
-        (mesh(4, 4), "west-first:0", "found 'west-first:0'"),
-        (mesh(4, 4), "dimension-order:0", "order"),
-        (mesh(4, 4, 4), "odd-even", "a mesh of two dimensions"),
-        (graph_topology(nx.petersen_graph()), "valiant", "routing 'valiant'.*shortest-path"),
-        (graph_topology(nx.petersen_graph()), "dimension-order", "shortest-path"),
-        *[(torus(4, 4), name, "expected a mesh") for name in MESH_ONLY],
-    ],
-)
-def test_a_routing_that_does_not_fit_is_one_clear_line(topology, name, wrong):
-    with pytest.raises(InputError, match=wrong):
-        virtual_channel_routing(topology, name, num_vcs=4)
 
 
 def test_a_router_has_62_slots_at_most():

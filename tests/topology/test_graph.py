@@ -41,24 +41,6 @@ def test_a_mesh_survives_export_and_import():
     assert again.name == "graph:networkx"
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("a b\nc d\n", "cannot both reach each other"),
-        ("a -> b\n", "cannot both reach each other"),
-        ("a b\nb a\n", "same channel twice"),
-        ("a a\n", "from a node to itself"),
-        ("a b c\n", r"net.txt:1: found 'a b c'"),
-        ("# nothing\n", "no links"),
-    ],
-)
-def test_a_wrong_edge_list_is_one_clear_line(tmp_path, text, wrong):
-    file = tmp_path / "net.txt"
-    file.write_text(text)
-    with pytest.raises(InputError, match=wrong):
-        topology(f"graph:{file}")
-
-
 def test_a_wrong_file_is_one_clear_line(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         topology(f"graph:{tmp_path / 'none.txt'}")

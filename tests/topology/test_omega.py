@@ -217,32 +217,6 @@ def test_a_spec_names_the_network_that_has_it_as_its_name(spec):
     assert topology("omega:65536").num_ends == 2 * 65_536 + 16 * 32_768
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("omega:100", "100 PEs, with switches of size 2; expected a power of 2 from 4 to 65536"),
-        ("omega:2", "2 PEs"),
-        ("omega:131072", "131072 PEs"),
-        ("omega:512/4", "512 PEs, with switches of size 4; expected a power of 4 from 4 to 65536"),
-        ("omega:65536/8", "expected a power of 8 from 8 to 32768"),
-        ("omega:4/8", "4 PEs"),
-        ("omega:81/3", "switches of size 3; expected 2, 4 or 8"),
-        ("omega:64/", "''"),
-        ("omega:/2", "''"),
-        ("omega:", "''"),
-        ("omega:-4", "'-4'"),
-        ("omega:8x8", "'8x8'"),
-        ("omega:64/2/2", "'2/2'"),
-        ("omega:999999999999", "999999999999 PEs"),
-    ],
-)
-def test_a_wrong_spec_is_one_clear_line(spec, message):
-    with pytest.raises(InputError, match=message) as caught:
-        topology(spec)
-    assert str(caught.value).startswith(f"{spec}: ")
-    assert "\n" not in str(caught.value)
-
-
 def test_fields_are_named_where_there_is_no_spec():
     with pytest.raises(InputError, match=r"^pes: found 6 PEs"):
         checked_stages(6, 2)

@@ -111,26 +111,6 @@ def test_every_name_that_is_only_simulated_is_known():
             routing_of(mesh(3, 3), name, num_vcs=8)
 
 
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("ugal-l:threshold=-1", "a whole number of at least 0"),
-        ("ugal-l:queues=3", "found option 'queues'; expected threshold=FLITS"),
-        ("ugal-l:threshold=9999999", "at most 1048576 flits"),
-        ("nca-adaptive:some", "expected all"),
-        ("valiant:3", "expected valiant alone"),
-        ("rumour", "found 'rumour'; expected nca, nca-adaptive"),
-        ("par", "a dragonfly or dragonfly"),
-        ("valiant-group", "a dragonfly or dragonfly"),
-        ("nca", "found shortest ways that go up again"),
-        ("dimension-order:0,0", "each of the dimensions"),
-    ],
-)
-def test_what_does_not_fit_is_refused(name, wanted):
-    with pytest.raises(InputError, match=wanted):
-        routing_of(topology("hyperx:3x3/2"), name, num_vcs=4)
-
-
 def test_detours_need_routers_by_which_packets_enter_and_leave():
     with pytest.raises(InputError, match="enter and leave by different routers"):
         routing_of(topology("butterfly:2x3"), "ugal-l", num_vcs=8)

@@ -168,38 +168,6 @@ def test_yaml_says_the_same_tree(tmp_path):
     assert links(network(tmp_path, text)) == links(network(tmp_path, TREE))
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("SwitchName=a Switches=b\n", ":1: found switch 'b' below 'a', which has no line"),
-        ("SwitchName=a Switches=a\n", ":1: found switch 'a' below 'a', itself"),
-        ("SwitchName=a Nodes=x\nSwitchName=a Nodes=y\n", ":2: found switch 'a' again"),
-        ("SwitchName=a Nodes=n[1-\n", ":1: found 'n"),
-        ("SwitchName=a Nodes=x\nBlockName=b Nodes=y\n", ":2: found 'BlockName=b Nodes=y' beside"),
-        ("SwitchName=a Nodes=x Colour=red\n", ":1: found 'SwitchName=a Nodes=x Colour=red'"),
-        ("SwitchName=a Nodes=x LinkSpeed=fast\n", ":1: found LinkSpeed=fast"),
-        ("SwitchName=b Nodes=y\nSwitchName=a Switches=b Nodes=x\n",
-         ":2: found switch 'a' with switches and nodes below it"),
-        ("SwitchName=a\n", ":1: found switch 'a' with nothing on it"),
-        ("SwitchName=a Nodes=x\nSwitchName=b Nodes=y\n", "cannot both reach each other"),
-        ("BlockSizes=4\n", "no switch, block or ring"),
-        ("RingName=a Nodes=x,y\nRingName=b Nodes=z,w\n", ":2: found 2 rings"),
-        ("RingName=a Nodes=x,x\n", ":1: found node 'x' twice"),
-        ("- topology: a\n  flat: true\n", ":1: found a topology that is flat"),
-        ("- topology: a\n  tree: {switches: []}\n", ":1: found a tree with nothing in it"),
-        ("- topology: a\n  flat: true\n- topology: b\n  flat: true\n", ":3: found 2 topologies"),
-        (TORUS.replace("[01-24]", "[01-23]"), ":9: found 23 nodes in a box of 4x3x2"),
-        (TORUS.replace("x: 4", "x: four"), ":10: found 'four' as x"),
-        (TORUS.replace("x: 4", "x: 0"), ":10: found sides 0x3x2"),
-        ("- topology: a\n  tree: [\n", "YAML that cannot be read"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_said_with_its_line(tmp_path, text, says):
-    with pytest.raises(InputError) as error:
-        network(tmp_path, text)
-    assert says in str(error.value)
-
-
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from([*TREE.split("\n"), *TORUS.split("\n"), "x", "- a: [", "=", "\\"])))
 def test_shuffled_lines_are_a_network_or_one_line(tmp_path_factory, lines):

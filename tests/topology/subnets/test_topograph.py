@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from netloom.base.errors import InputError
 from tests.topology.subnets.said import links, network
 
 MAPPING = """\
@@ -56,20 +53,3 @@ def test_all_forms_of_a_model_say_the_same(tmp_path):
         net = network(tmp_path, text)
         assert links(net) == expected
         assert "not by how many cables" in net.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (MAPPING.replace("[S2, S3]", "[S1]"), ":3: found switch 'S1' below 'S1', itself"),
-        (LIST.replace("[cb3]", "[cb4]"), ":7: found capacity block 'cb4'"),
-        (MAPPING.replace("S3:", "S2:"), ":6: found the key 'S2' twice"),
-        (MAPPING.replace("[I34]", "{a: b}"), ":7: found a record as nodes"),
-        ("switches: {}\n", ":1: found no device in what begins as topograph's model"),
-        ("switches: *S\n", ":1: found a reference '*S'"),
-    ],
-)
-def test_what_cannot_be_read_is_said(tmp_path, text, says):
-    with pytest.raises(InputError) as error:
-        network(tmp_path, text)
-    assert says in str(error.value)

@@ -2,7 +2,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import topology
 from netloom.workload import process_graph, read
@@ -88,29 +87,3 @@ def test_a_generated_graph_is_what_process_graph_would_make_of_its_edges(graph):
 )
 def test_one_task_alone_talks_to_nobody(spec):
     assert (read(spec).num_tasks, read(spec).num_edges) == (1, 0)
-
-
-@pytest.mark.parametrize(
-    ("make", "arguments", "wrong"),
-    [
-        (generators.mesh, (4, 0), "'0'"),
-        (generators.mesh, (4, -1), "'-1'"),
-        (generators.torus, (), "no sides"),
-        (generators.binary_tree, (0,), "'0'"),
-        (generators.binary_tree, (2**28,), "edges"),
-        (generators.hypercube, (0,), "'0'"),
-        (generators.hypercube, (24,), "402653184 edges"),
-        (generators.hypercube, (10**17,), "dimensions"),
-        (generators.all_to_all, (2**15,), "edges"),
-        (generators.ring, (2**28 + 1,), "nodes"),
-        (generators.butterfly, (12,), "power of two"),
-        (generators.butterfly, (2**24,), "edges"),
-        (generators.random_regular, (5, 3), "even product"),
-        (generators.random_regular, (4, 4), "below the number of tasks"),
-        (generators.random_regular, (2**20, 2**20), "edges"),
-        (generators.random_regular, (4, 2, -1), "'-1'"),
-    ],
-)
-def test_a_size_that_is_wrong_or_too_large_is_refused(make, arguments, wrong):
-    with pytest.raises(InputError, match=wrong):
-        make(*arguments)

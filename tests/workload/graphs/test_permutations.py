@@ -1,8 +1,6 @@
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.workload import read
-from netloom.workload.graphs import generators
 
 
 def targets(graph):
@@ -76,19 +74,3 @@ def test_each_task_sends_at_most_once_and_never_to_itself(spec):
 def test_a_permutation_that_moves_nothing_has_no_edges(spec):
     assert read(spec).num_edges == 0
     assert read(spec).num_tasks >= 1
-
-
-@pytest.mark.parametrize(
-    ("make", "size", "wrong"),
-    [
-        (generators.bit_complement, 12, "power of two"),
-        (generators.bit_reverse, 0, "'0'"),
-        (generators.shuffle, 2**29, "tasks"),
-        (generators.transpose, 2**15, "tasks"),
-        (generators.tornado, 0, "'0'"),
-        (generators.neighbour, 2**29, "nodes"),
-    ],
-)
-def test_a_size_that_is_wrong_or_too_large_is_refused(make, size, wrong):
-    with pytest.raises(InputError, match=wrong):
-        make(size)

@@ -80,30 +80,6 @@ def test_bytes_may_have_units(file):
     assert "trace.csv:2: found bytes '8Mb'" in bits
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("id,source,target,time_seconds,flits\na,0,1,1,1", "'time_seconds' and 'flits'; exp"),
-        ("id,source,compute_seconds,time\na,0,1,1", "'compute_seconds' and 'time'; expected"),
-        ("id,source,hold,receive_seconds\na,0,1,1", "'receive_seconds' and 'hold_cycles'"),
-        ("id,source,target,time_seconds\na,0,1,1", "found no column 'bytes'"),
-        (HEAD + "a,nan,,0,1,1", "trace.csv:2: found time_seconds 'nan'; expected a number, 0"),
-        (HEAD + "a,,,0,1,1\nb,-1e-9,,0,1,1", "trace.csv:3: found time_seconds '-1e-9'; expected a"),
-        (HEAD + "a,,inf,0,1,1", "trace.csv:2: found compute_seconds 'inf'"),
-        (HEAD + "a,,1e10,0,1,1", "trace.csv:2: found compute_seconds '1e10'; expected a number, 0"),
-        (HEAD + "a,,3us,0,1,1", "trace.csv:2: found compute_seconds '3us'"),
-        (HEAD + "a,,,0,1,1e300", "trace.csv:2: found bytes '1e300'"),
-        (HEAD + "a,,,0,1,-5", "trace.csv:2: found bytes '-5'"),
-        (HEAD + "a,,,0,,5", "trace.csv:2: found a length, but no target"),
-        (HEAD.replace("compute_seconds", "compute_second"), "column 'compute_second'; expected 'c"),
-    ],
-)  # fmt: skip
-def test_mistakes_are_one_line(file, text, said):
-    found = refused(file(text))
-    assert said in found
-    assert "\n" not in found
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
 def test_parquet_holds_no_other_numbers_than_text(tmp_path, value):
     path = tmp_path / "some.parquet"

@@ -92,48 +92,6 @@ def test_bytes_are_cut_into_flits_and_nothing_is_shorter_than_one(file):
 HEAD = "id,after,compute,source,target,flits\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (HEAD + "a,,,0,1,1\n\nb,axe a,,0,1,1", "trace.csv:4: found 'axe' in after; expected the"),
-        (HEAD + "step,,,0,1,1\nb,stop,,0,1,1", "expected the id of a row such as 'step'"),
-        (HEAD + "a,,,0,1,1\n#\na,,,0,1,1", "trace.csv:4: found id 'a' again, as in line 2"),
-        (HEAD + "a;b,,,0,1,1", "trace.csv:2: found id 'a;b'; expected a word, without"),
-        (HEAD + ",,,0,1,1", "trace.csv:2: found id ''"),
-        (HEAD + "a,,-5,0,1,1", "trace.csv:2: found compute_cycles '-5'; expected a whole number"),
-        (HEAD + "a,,1.5,0,1,1", "trace.csv:2: found compute_cycles '1.5'"),
-        (HEAD + f"a,,{2**31},0,1,1", f"trace.csv:2: found compute_cycles '{2**31}'"),
-        (HEAD + "a,,,0,1,x", "trace.csv:2: found flits 'x'"),
-        (HEAD + "a,,,,1,1", "trace.csv:2: found no source; expected a task's number"),
-        (HEAD + "a,,,-1,1,1", "trace.csv:2: found '-1'; expected a whole number"),
-        (HEAD + "a,,,0,1 * 2,1", "trace.csv:2: found target '1 * 2'; expected tasks, or * alone"),
-        (HEAD + "a,,,0,1,", "trace.csv:2: found a target, but no flits"),
-        (HEAD + "a,,,0,,4", "trace.csv:2: found a length, but no target"),
-        ("# tasks: 4\n" + HEAD + "a,,,0,1,1\nb,,,0,2 4,1", "csv:4: found task 4; expected 0 to 3"),
-        ("# tasks: 0\n" + HEAD, "trace.csv:1: found '0'; expected a whole number of at least 1"),
-        (HEAD, "trace.csv:1: found no entries"),
-        ("", "trace.csv: found an empty file"),
-        ("#\nid,sources,target,flits\na,0,1,1", "csv:2: found column 'sources'; expected 'source"),
-        ("id,afer,source\na,,0", "trace.csv:1: found column 'afer'; expected 'after', or"),
-        ("id,from,to\na,0,1", "found no column 'source', but id, from, to; expected columns"),
-        ("id,source,target\na,0,1", "trace.csv:1: found no column 'flits', but id, source, target"),
-        ("id,source,compute,compute_cycles\na,0,1,1", "found two columns 'compute_cycles'"),
-        (HEAD + "a,,,0,1,1\nb,,,0,1,1,7", "trace.csv:3: found 7 fields; expected 6, as in line 1"),
-        (HEAD + "a,a,,0,1,1", "circle of entries that each wait for the next: a -> a; expected"),
-        (
-            HEAD + "x,,,0,1,1\nc,b,,0,1,1\nb,a x,,0,1,1\nd,c,,0,1,1\na,x c,,0,1,1",
-            "trace.csv:3: found a circle of entries that each wait for the next: c -> b -> a -> c",
-        ),
-        (
-            HEAD + "".join(f"e{i},e{(i + 1) % 20},,0,1,1\n" for i in range(20)),
-            "e0 -> e1 -> e2 -> e3 -> e4 -> e5 -> … 14 more -> e0; ",
-        ),
-    ],
-)  # fmt: skip
-def test_mistakes_are_named_with_their_line(file, text, line):
-    assert line in refused(file(text))
-
-
 def test_mistakes_of_other_files(tmp_path):
     assert "no.csv: found no such file; expected a trace" in refused(tmp_path / "no.csv")
     assert "no.parquet: found no such file" in refused(tmp_path / "no.parquet")
