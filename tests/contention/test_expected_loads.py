@@ -75,13 +75,6 @@ def test_random_up_needs_a_tree():
         expected_loads(mesh(4), RandomUp(), [0], [1])
 
 
-@pytest.mark.parametrize("shift", [1, 5, 17])
-def test_d_mod_k_loads_no_channel_twice_in_a_shift(shift):
-    hosts = np.arange(64)
-    load = expected_loads(topology("fat-tree:4x3"), DModK(), hosts, (hosts + shift) % 64)
-    assert load.max() == 1
-
-
 def test_a_pair_without_a_way_is_refused():
     one_way = Topology("one way", 2, np.array([0], np.int32), np.array([1], np.int32))
     assert expected_loads(one_way, Minimal(), [0], [1]).tolist() == [1]

@@ -9,7 +9,6 @@ from netloom.routing import (
     DimensionOrder,
     Minimal,
     MinimalGroup,
-    RandomUp,
     ShortestPath,
     Valiant,
 )
@@ -105,21 +104,6 @@ def test_hyperx_carries_an_all_to_all_evenly_in_each_dimension(spec):
     expected = {each * routers / side / shape.lanes for side in shape.sides}
     for routing in (DimensionOrder(), Minimal()):
         assert set(np.round(all_to_all(net, routing), 9)) == expected
-
-
-def test_what_goes_up_a_full_tree_at_random_is_even():
-    for spec in ("fat-tree:3x3", "xgft:4x4/1x2/1x2", "leaf-spine:4x2x4/2"):
-        net = topology(spec)
-        load = all_to_all(net, RandomUp())
-        per_level = {}
-        level = np.round(load, 9)
-        half = net.source_end[: len(load)] < net.target_end[: len(load)]  # upwards
-        assert sorted(level[half]) == sorted(level[~half])
-        for channel, value in enumerate(level):
-            routers = net.source_end[channel], net.target_end[channel]
-            key = tuple(net.name_of(int(vertex)).rstrip("0123456789") for vertex in routers)
-            per_level.setdefault(key, set()).add(value)
-        assert all(len(values) == 1 for values in per_level.values())
 
 
 def test_minimal_routing_spreads_over_every_cable():

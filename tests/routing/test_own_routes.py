@@ -79,9 +79,3 @@ def test_a_file_of_routes_may_be_named_alone(tmp_path):
 def test_american_spellings_of_traffic(words):
     found = nl.workload.parse_traffic(words, mesh(4, 4))
     assert found.name.startswith("neighbour")
-
-
-def test_american_spellings_elsewhere():
-    assert nl.read("neighbor:4x4").name == "neighbour:4x4"
-    one, other = (nl.predict_wiring([16], distance=each) for each in ("neighbors", "neighbours"))
-    assert one.table().equals(other.table())

@@ -10,29 +10,9 @@ from netloom.routing import (
     MinimalGroup,
     Valiant,
     draw_paths,
-    parse_routing,
     paths,
 )
 from netloom.topology import mesh, topology, without
-
-
-@pytest.mark.parametrize("routing", [Minimal(), MinimalGroup(), Valiant(), Valiant("groups")])
-def test_a_routing_is_read_back_from_its_name(routing):
-    assert parse_routing(str(routing), topology("dragonfly:2x4x2")) == routing
-
-
-@pytest.mark.parametrize("order", [(), (0, 1)])
-def test_dimension_order_is_for_hyperx_and_hosts_on_a_mesh_too(order):
-    routing = DimensionOrder(order)
-    for spec in ("hyperx:4x4/4", "mesh:4x4/4"):
-        assert parse_routing(str(routing), topology(spec)) == routing
-
-
-def test_what_is_usual_is_the_default():
-    assert parse_routing("default", topology("dragonfly:2x4x2")) == MinimalGroup()
-    assert parse_routing("default", topology("dragonfly+:2x2x2x2")) == MinimalGroup()
-    assert parse_routing("default", topology("hyperx:4x4/4")) == DimensionOrder()
-    assert parse_routing("default", topology("mesh:4x4/4")) == DimensionOrder()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import (
-    DimensionOrder,
     Layered,
     ShortestPath,
     UpDown,
@@ -169,30 +168,6 @@ def test_layers_are_those_of_the_readable_twin(topology):
     routes = all_routes(topology, Layered()).routes
     expected = layers_of([path.tolist() for path in routes])
     assert layers(topology, routes).tolist() == [layer for path in expected for layer in path]
-
-
-@pytest.mark.parametrize("topology", [mesh(6, 6), torus(5, 4), hypercube(4)])
-def test_without_failures_layered_is_dimension_order(topology):
-    source, target = np.array(every_pair(range(topology.num_nodes))).T
-    layered = paths(topology, Layered(), source, target)
-    assert np.array_equal(
-        layered.channels, paths(topology, DimensionOrder(), source, target).channels
-    )
-
-
-def test_where_nothing_is_in_the_way_failures_change_nothing():
-    whole = mesh(8, 8)
-    topology = without(whole, channels="27-28")
-    pairs = np.array(every_pair(range(64))).T
-    before, after = paths(whole, DimensionOrder(), *pairs), paths(topology, Layered(), *pairs)
-    changed = 0
-    for old, new in zip(before, after, strict=True):
-        names = [whole.channel_name(channel) for channel in old]
-        if "(3,3) -> (3,4)" in names or "(3,4) -> (3,3)" in names:
-            changed += 1
-        else:
-            assert [topology.channel_name(channel) for channel in new] == names
-    assert changed == 2 * 4 * 4 * 8  # row 3's sources on one side, any row's column on the other
 
 
 @pytest.mark.parametrize(

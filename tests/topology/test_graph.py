@@ -1,7 +1,6 @@
 import networkx as nx
 import pytest
 
-import netloom as nl
 from netloom.base.errors import InputError
 from netloom.topology import diameter, graph_topology, mesh, num_links, to_networkx, topology
 
@@ -48,8 +47,3 @@ def test_a_wrong_file_is_one_clear_line(tmp_path):
     broken.write_text("<graphml><graph>")
     with pytest.raises(InputError, match="unreadable GraphML"):
         topology(f"graph:{broken}")
-
-
-def test_the_package_itself_makes_networks():
-    assert nl.topology("ring:4").num_nodes == 4
-    assert nl.topology(nx.petersen_graph()).num_channels == 30

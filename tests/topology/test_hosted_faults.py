@@ -128,9 +128,3 @@ def test_words_of_channels_name_just_these(data):
     parts = NamedParts(net)
     named = [channel for word in channel_words(net, broken) for channel in parts.channels(word)]
     assert sorted(named) == broken.tolist()
-
-
-def test_broken_trees_are_routed_round():
-    found = nl.analyze("all-to-all:8", TREE.name, failed_nodes="spine1", random_mappings=0)
-    loads = found.mapped.contention.channel_load
-    assert len(loads) == without(TREE, nodes="spine1").num_network_channels

@@ -3,7 +3,6 @@
 import networkx as nx
 import pytest
 
-import netloom as nl
 from netloom.base.errors import InputError
 from netloom.topology import graph_topology, mesh, omega, read_graph, without
 from netloom.topology.graph import check_all_compute
@@ -82,24 +81,3 @@ def test_omega_networks_are_refused():
     for net in (omega(8), without(omega(8), channels="switch 0.0->switch 1.0")):
         with pytest.raises(InputError, match="on which netloom would put tasks and traffic"):
             check_all_compute(net)
-
-
-QUESTIONS = {
-    "analyze": lambda on: nl.analyze("ring:3", on, random_mappings=0),
-    "simulate": lambda on: nl.simulate(on, load=0.1),
-    "find_saturation": nl.find_saturation,
-    "predict_latency": lambda on: nl.predict_latency(on, offered=0.1),
-    "find_mapping": lambda on: nl.find_mapping("ring:3", on, rounds=1),
-    "compile_phases": lambda on: nl.compile_phases("ring:3", on),
-    "simulate_loop": lambda on: nl.simulate_loop(on, app="ring:3", applied=0.1),
-    "simulate_pattern": lambda on: nl.simulate_pattern(on, pattern="transpose"),
-    "simulate_transactions": lambda on: nl.simulate_transactions(on, app="ring:3"),
-}
-
-
-@pytest.mark.parametrize("verb", QUESTIONS)
-@pytest.mark.parametrize("which", ["omega:8", "broken"])
-def test_all_verbs_refuse_omega_networks(verb, which):
-    on = {"omega:8": "omega:8", "broken": without(omega(8), channels="switch 0.0->switch 1.0")}
-    with pytest.raises(InputError, match="on which netloom would put tasks and traffic"):
-        QUESTIONS[verb](on[which])

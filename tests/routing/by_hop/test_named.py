@@ -15,7 +15,7 @@ from netloom.routing import (
     paths,
     virtual_channel_routing as routing_of,
 )
-from netloom.routing.by_hop.hosted import BY_HOP, SYNONYMS, _climbed, hop_circle, plan, planned
+from netloom.routing.by_hop.hosted import BY_HOP, SYNONYMS, hop_circle, plan, planned
 from netloom.routing.parse import SIMULATED
 from netloom.routing.virtual_channels import virtual_channel_cycle
 from netloom.topology import mesh, topology, without
@@ -61,13 +61,6 @@ def test_so_many_vcs_are_needed_and_with_one_fewer_a_circle_is_named(name, routi
         assert len(refused.value.cycle) > 1
 
 
-@pytest.mark.parametrize(("name", "routing", "needed"), NEEDED)
-def test_the_rungs_by_rule_are_no_fewer_than_packets_take(name, routing, needed):
-    net = topology(name)
-    wanted = plan(net, *split_spec(routing))
-    assert _climbed(net, wanted._replace(rungs=())).classes <= needed
-
-
 def test_ways_round_what_is_broken_are_followed():
     tree = without(topology("leaf-spine:4x3x2"), channels="leaf0-spine0,leaf1-spine1,leaf2-spine2")
     assert routing_of(tree, "nca", num_vcs=1).minimal
@@ -82,20 +75,6 @@ def test_ways_round_what_is_broken_are_followed():
         routing_of(apart, "minimal-group", num_vcs=8)
     with pytest.raises(InputError, match="which go round what is broken"):
         routing_of(without(topology("hyperx:3x3/1"), channels=[0]), "ugal-l", num_vcs=8)
-
-
-@pytest.mark.parametrize(
-    ("name", "default"),
-    [
-        ("fat-tree:4x2", "nca"),
-        ("dragonfly:1x2x1", "minimal-group"),
-        ("hyperx:3x3/1", "dimension-order"),
-        ("torus:4x4/2", "dimension-order"),
-        ("jellyfish:12x4x3/1", "minimal"),
-    ],
-)
-def test_each_family_has_a_default(name, default):
-    assert routing_of(topology(name), "default", num_vcs=8).name == default
 
 
 def test_every_name_that_is_only_simulated_is_known():

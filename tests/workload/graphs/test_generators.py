@@ -71,6 +71,11 @@ def test_a_seed_draws_one_graph_and_the_default_seed_is_the_houses():
         generators.hypercube(4),
         generators.all_to_all(6),
         generators.butterfly(4),
+        generators.transpose(6),
+        generators.bit_reverse(16),
+        generators.tornado(3, 1, 6),
+        read("shift:5/16"),
+        read("random-permutation:16,7"),
     ],
     ids=lambda graph: graph.name,
 )

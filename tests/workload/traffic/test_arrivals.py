@@ -127,8 +127,3 @@ def test_the_first_cycle_is_as_busy_as_any():
 def test_bursts_of_one_cycle_and_no_two_running():
     found = counts("on-off:1,0.5", [0.5], 1000)[:, 0]  # on and off by turns
     assert (found[1:] != found[:-1]).all()
-
-
-def test_mean_rates_do_not_depend_on_the_law():
-    for spec in LAWS:
-        assert counts(spec, [0.02] * 50, 40_000).mean() == pytest.approx(0.02, rel=0.03)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import netloom as nl
 from netloom.topology import topology
 from netloom.workload import PacketStream, parse_traffic
 
@@ -51,15 +50,6 @@ def test_next_group_and_adversarial_are_the_same_packets():
     assert np.array_equal(one, other)
 
 
-@pytest.mark.parametrize("spec", ["hyperx:4x4/4", "hyperx:5x3/2", "hyperx:8/3"])
-def test_minimal_routing_carries_the_hosts_of_a_router_over_one_link_of_a_hyperx(spec: str):
-    """All of a router's traffic to another row is of one dimension, over the one link there."""
-    net = topology(spec)
-    hosts = net.num_hosts // net.num_routers
-    found = nl.predict_latency(net, traffic="adversarial", offered=0.01)
-    assert found.network.bound.load == pytest.approx(1 / hosts)
-
-
 def test_pods_are_those_of_the_tree_whatever_hosts_are_called():
     net = topology("leaf-spine:2x1x2")
     mixed = np.array([2, 0, 3, 1], np.int32)  # the host of each place
@@ -67,13 +57,3 @@ def test_pods_are_those_of_the_tree_whatever_hosts_are_called():
     source, target, _ = parse_traffic("next-group", shuffled).matrix()
     sent = sorted(zip(source.tolist(), target.tolist(), strict=True))
     assert sent == [(a, b) for a in range(4) for b in ([0, 2] if a in (3, 1) else [1, 3])]
-
-
-@pytest.mark.parametrize("spec", ["dragonfly:2x4x2", "dragonfly:1x3x2", "dragonfly:2x2x1"])
-def test_minimal_routing_carries_what_one_link_does(spec: str):
-    """1 / (a p): all hosts of a group share its one link to the next (Kim et al. 2008)."""
-    net = topology(spec)
-    per_group = net.num_hosts // net.family.groups
-    found = nl.predict_latency(net, traffic="next-group", offered=0.01)
-    assert found.network.bound.load == pytest.approx(1 / per_group)
-    assert 0.6 / per_group < found.saturation < 1 / per_group
