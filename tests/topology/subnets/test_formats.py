@@ -9,7 +9,7 @@ from netloom.base.errors import InputError
 from netloom.topology.core import way_back
 from netloom.topology.subnets.files import FORMATS
 from tests.attack.files import FILES
-from tests.topology.subnets.fabric_files import GOLDEN, read_text_as_fabric, unpacked
+from tests.topology.subnets.fabric_files import GOLDEN, read_text_as_fabric, text_of, unpacked
 
 
 def test_every_format_has_a_file_that_attacks_and_approved_commands_take():
@@ -70,24 +70,7 @@ def test_what_ibsim_reads_is_what_the_tools_see_in_it():
     assert not net.cabling.port_lid.any()
 
 
-OLD = """\
-switchguid=0x10
-Switch 4 "S-0x10" # "sw"
-[1] "H-0x0020"[1] # "node1 HCA-1" lid 8 4xSDR
-[2][ext 7] "H-0000000000000030"[1](31) # "a "quoted" name" lid 4 4xDDR slot 3
-[3] "S-0000000000000011"[1]
-[4] "S-0000000000000011"[2][ext 2]
-
-Switch 4 "S-0000000000000011" # "up"
-[1] "S-0x10"[3]
-[2] "S-0x10"[4]
-
-Hca 2 "H-0x20" # "node1 HCA-1"
-[1](21) "S-0000000000000010"[1] # lid 8 lmc 2 "sw" lid 1 4xSDR
-
-Hca 1 "H-0000000000000030" # "a "quoted" name"
-[1] "S-0000000000000010"[2] # lid 4 lmc 0 "sw" lid 1 4xDDR (scp)
-"""
+OLD = text_of("old.ibnetdiscover")
 
 
 def test_old_spellings_and_what_only_one_end_says():
@@ -113,19 +96,7 @@ def test_one_rate_of_several_is_the_reference():
     assert unknown.even
 
 
-TOPO = """\
-# two leaves, a spine
-MTS2400 L1
-   P1 -> MT23108 H-1 P1
-   P2 -4x-5G-> MT23108 H-1 P2
-   P24 -> MTS2400 S1 P1
-MTS2400 L2
-   P1 -> Cougar H-2 P1
-   P24 -> MTS2400 S1 P2
-
-MTS2400 S1
-   P1 -> MTS2400 L1 P24
-"""
+TOPO = text_of("systems.topo")
 
 
 def test_systems_of_ibutils_are_switches_and_adapters():

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
+from tests.topology.subnets.fabric_files import text_of
 from tests.topology.subnets.said import links, network
 
-GPU = """<pci busid="{bus}" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
-<gpu dev="{dev}" sm="80" rank="{dev}" gdr="1">
-<nvlink target="c7" count="2" tclass="0x068000"/><nvlink target="c4" count="2" tclass="0x068000"/>
-</gpu></pci>"""
-MACHINE = f"""\
-<system version="1">
-<cpu numaid="0" affinity="ff" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">
-<pci busid="01" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">
-{GPU.format(bus="07", dev=0)}
-<pci busid="0c" class="0x020700" link_speed="16.0 GT/s PCIe" link_width="8">
-<nic><net name="mlx5_0" dev="0" speed="200000" port="1"/></nic></pci>
-<pci busid="0d" class="0x010802" link_speed="16.0 GT/s PCIe" link_width="4"/>
-</pci></cpu>
-<cpu numaid="1" affinity="ff00" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">
-{GPU.format(bus="47", dev=1)}
-</cpu></system>
-"""
+MACHINE = text_of("machine.nccl.xml")
 
 
 def test_a_machine_is_its_cards_and_what_joins_them(tmp_path):

@@ -11,16 +11,10 @@ from hypothesis import given, settings, strategies as st
 from netloom.base.errors import InputError
 from netloom.topology import cube, topology
 from netloom.topology.core import TreeShape
+from tests.topology.subnets.fabric_files import text_of
 from tests.topology.subnets.said import links, network
 
-TREE = """\
-# a tree of two levels
-SwitchName=s3 Switches=s[0-2]
-switchname=s0 nodes=dev[0-1]
-SwitchName=s1 Nodes=dev[2-3]   # its comment
-SwitchName=s2 \\
-   Nodes=dev4,login1
-"""
+TREE = text_of("tree.topology.conf")
 
 
 def test_a_tree_has_one_cable_for_each_name(tmp_path):
@@ -111,20 +105,7 @@ def test_rings(tmp_path):
         assert np.array_equal(net.routers.channel_target, cube([8], wraps=True).channel_target)
 
 
-TORUS = """\
----
-- topology: flat
-  cluster_default: false
-  flat: true
-- topology: torus
-  cluster_default: true
-  torus3d:
-    toruses:
-    - name: t
-      dims: {x: 4, y: 3, z: 2}
-      nodes: n[01-24]
-      placements: [{dims: {x: 2, y: 2, z: 2}}]
-"""
+TORUS = text_of("torus.topology.yaml")
 
 
 def test_in_a_torus_x_is_fastest(tmp_path):
