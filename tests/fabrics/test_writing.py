@@ -1,12 +1,10 @@
 """Tables as files that a subnet manager takes."""
 
-import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
 from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.engines import minhop
-from netloom.routing.forwarding.lfts import read_lfts
 from netloom.topology import topology
 from tests.reference.dumps import entries
 
@@ -42,17 +40,6 @@ def test_every_lid_has_an_entry_at_every_switch(fabric, tmp_path):
     for lid, router, port in zip(cabling.others.lid.tolist(), cabling.others.router.tolist(),
                                  cabling.others.port.tolist(), strict=True):  # fmt: skip
         assert said[f"0x{cabling.router_guid[router]:016x}", f"0x{lid:04x}"] == port
-
-
-def test_what_is_written_is_read(fabric, tmp_path):
-    net = fabric("fat-tree:2x3", seed=1, aggregated=(1, 7))
-    path = tmp_path / "t.lfts"
-    write_lfts(net, minhop(net), path)
-    again = read_lfts(net, str(path))
-    assert np.array_equal(again.next_channel, minhop(net).next_channel)
-    assert again.undelivered is None
-    write_lfts(net, again, tmp_path / "u.lfts")
-    assert (tmp_path / "u.lfts").read_text() == path.read_text()
 
 
 def test_networks_without_lids_or_guids_are_refused(tmp_path):

@@ -36,11 +36,6 @@ def test_a_path_from_a_node_to_itself_is_empty():
         assert steps(mesh(3, 3), routing, 4, 4) == []
 
 
-def test_shortest_paths_take_the_lowest_numbered_channel():
-    net = graph_topology(nx.cycle_graph(4))
-    assert steps(net, ShortestPath(), 0, 2) == ["0 -> 1", "1 -> 2"]
-
-
 def test_dimension_order_needs_dimensions():
     petersen = graph_topology(nx.petersen_graph())
     assert isinstance(parse_routing("default", petersen), ShortestPath)

@@ -2,7 +2,7 @@ import networkx as nx
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology import diameter, graph_topology, mesh, num_links, to_networkx, topology
+from netloom.topology import diameter, graph_topology, num_links, topology
 
 
 def ends(net):
@@ -31,13 +31,6 @@ def test_graphml_and_networkx_come_back_the_same(tmp_path):
     from_file, direct = topology(f"graph:{file}"), graph_topology(nx.petersen_graph())
     assert ends(from_file) == ends(direct)
     assert diameter(direct) == 2
-
-
-def test_a_mesh_survives_export_and_import():
-    net = mesh(3, 4)
-    again = graph_topology(to_networkx(net))
-    assert sorted(ends(again)) == sorted(ends(net))
-    assert again.name == "graph:networkx"
 
 
 def test_a_wrong_file_is_one_clear_line(tmp_path):

@@ -11,16 +11,6 @@ from tests.workload.programs.test_traces import lists, replayed
 ALLREDUCE = Path(__file__).parents[3] / "examples" / "allreduce.goal"
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(text):
-        path = tmp_path / "schedule.goal"
-        path.write_text(text)
-        return path
-
-    return write
-
-
 def ranks(*programs):
     parts = [f"rank {i} {{\n{text.strip()}\n}}\n" for i, text in enumerate(programs)]
     return f"num_ranks {len(programs)}\n" + "".join(parts)
@@ -108,7 +98,7 @@ def test_calculations_have_units_and_comments_are_left_out(file):
     text = "/* num_ranks 7\n\n*/ num_ranks 1 // one\n\nrank 0 { // it\n a : calc 11 cpu 0\r\n}\n"
     trace = read_goal(file(text), flit_bytes=8, calc_cycles=2.5)
     assert trace.run.tolist() == [28]
-    assert repr(trace).endswith("schedule.goal: 1 tasks, 0 messages, 1 entries>")
+    assert repr(trace).endswith("trace.csv: 1 tasks, 0 messages, 1 entries>")
 
 
 def test_the_example_is_an_allreduce():

@@ -15,16 +15,6 @@ from tests.reference.written_traces import write_trace
 HALO = Path(__file__).parents[3] / "examples" / "halo.csv"
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(text, name="trace.csv"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
-
-
 def refused(path, **options):
     with pytest.raises(InputError) as caught:
         read_trace(path, **options)
