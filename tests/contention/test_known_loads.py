@@ -5,13 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.contention import expected_loads
-from netloom.routing import (
-    DimensionOrder,
-    Minimal,
-    MinimalGroup,
-    ShortestPath,
-    Valiant,
-)
+from netloom.routing import DimensionOrder, Minimal, MinimalGroup, ShortestPath, Valiant
 from netloom.topology import topology
 
 

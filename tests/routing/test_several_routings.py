@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError, NoRouteError
-from netloom.routing import (
-    DimensionOrder,
-    Minimal,
-    MinimalGroup,
-    Valiant,
-    draw_paths,
-    paths,
-)
+from netloom.routing import DimensionOrder, Minimal, MinimalGroup, Valiant, draw_paths, paths
 from netloom.topology import mesh, topology, without
 
 

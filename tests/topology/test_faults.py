@@ -3,14 +3,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.routing import (
-    DimensionOrder,
-    ShortestPath,
-    find_deadlock,
-    parse_routing,
-    paths,
-    ports,
-)
+from netloom.routing import DimensionOrder, ShortestPath, find_deadlock, parse_routing, paths, ports
 from netloom.routing.source_routing import shortest_path_table
 from netloom.topology import (
     Cube,

@@ -10,11 +10,7 @@ from netloom.topology import topology, without
 from netloom.topology.core import port_numbers, way_back
 from netloom.topology.subnets.files import read_fabric
 from tests.reference.ibsim import ibsim_text
-from tests.topology.subnets.fabric_files import (
-    read_text_as_fabric,
-    unpacked,
-    written_and_read,
-)
+from tests.topology.subnets.fabric_files import read_text_as_fabric, unpacked, written_and_read
 
 SPECS = ("leaf-spine:3x2x2/2", "fat-tree:4x2", "dragonfly:2x4x2", "rail:2x2x2x2", "torus:4x4/2")
 
