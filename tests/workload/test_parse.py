@@ -33,24 +33,6 @@ def test_a_name_too_long_for_a_file_is_one_clear_line():
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("spec", "name"),
-    [
-        ("all-to-all", "all-to-all:8"),
-        ("shift:1,5", "shift:1,5/8"),
-        ("shift:1/4", "shift:1/4"),
-        ("random-permutation", "random-permutation:8,3"),
-        ("random-permutation:4", "random-permutation:4,1"),
-        ("ring:5", "ring:5"),
-    ],
-)
-def test_a_pattern_without_a_size_takes_the_one_that_is_known(spec, name):
-    graph = read(spec, tasks=8, seed=3)
-    assert graph.name == name
-    again = read(name)
-    assert again.target.tolist() == graph.target.tolist()
-
-
 def test_a_file_of_unknown_kind_is_not_guessed_at(tmp_path):
     file = tmp_path / "app.txt"
     file.write_text("0 1 5\n")

@@ -1,9 +1,9 @@
-"""Inputs that are refused, and the line that says why.
+"""What readers make of words and files: mostly the line that refuses them, else a name.
 
-``refused.txt`` has sections: ``## READER`` or ``## READER NETWORK``, as ``READERS`` has them. An
+``readings.txt`` has sections: ``## READER`` or ``## READER NETWORK``, as ``READERS`` has them. An
 entry is what is read, and below it what is said. ``> WORD`` is a name. ``| LINE`` are the lines of
 a file, ``- OLD`` and ``+ NEW`` one change of the section's file, which stands after ``=``, or is
-named after ``@`` (``\\n`` is the end of a line there). ``python -m tests.approved.refused`` shows
+named after ``@`` (``\\n`` is the end of a line there). ``python -m tests.approved.readings`` shows
 what changed, with ``--accept`` it keeps that. Write a new entry without its last line by hand.
 """
 
@@ -18,22 +18,37 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.mapping.allocation import allocated_hosts
 from netloom.routing import parse_routing, read_routes, virtual_channel_routing
 from netloom.topology import read_graph, topology, without
-from netloom.topology.names import unfolded
+from netloom.topology.graph import bandwidth_of, clock_of, latency_of
+from netloom.topology.names import unfolded, words_of
+from netloom.topology.parse import spec_in_words
 from netloom.topology.subnets.documents import read_document
 from netloom.topology.subnets.files import read_fabric
+from netloom.topology.subnets.shapes import shape_of
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic, read
+from netloom.workload.programs.collectives.algorithms import collective_program
 from netloom.workload.programs.shared import parse_nodes
 from netloom.workload.programs.trace_files import read_goal, read_trace
 from netloom.workload.programs.training.llm import parse_llm
 from tests.approved.asked import HERE, ROOT
 from tests.reference.msccl_programs import read_msccl
 
-KEPT = HERE / "refused.txt"
+KEPT = HERE / "readings.txt"
+
+
+def _collective(word):
+    """Make a program of words: COLLECTIVE ALGORITHM RANKS, and perhaps NAME=NUMBER."""
+    collective, algorithm, ranks, *more = word.split()
+    options = {}
+    for name, _, value in (each.partition("=") for each in more):
+        options[name] = tuple(map(int, value.split("x"))) if name == "torus" else int(value)
+    return collective_program(collective, algorithm, int(ranks), **options)
+
 
 READERS = {
+    "program of 8 tasks": lambda word: read(word, tasks=8, seed=3).name,
     "program": read,
     "network": topology,
-    "names": unfolded,
+    "names": lambda text: ", ".join(name for word in words_of(text) for name in unfolded(word)),
     "nodes": parse_nodes,
     "hosts on": lambda word, on: allocated_hosts(word, topology(on)),
     "packet lengths": parse_lengths,
@@ -41,16 +56,22 @@ READERS = {
     "traffic on": lambda word, on: parse_traffic(word, topology(on)),
     "traffic among": lambda word, on, count: parse_traffic(word, topology(on), range(int(count))),
     "training step": parse_llm,
+    "collective": _collective,
+    "shape of": lambda word: shape_of(topology(word)).words,
+    "sides of": spec_in_words,
+    "bandwidth": lambda word: str(bandwidth_of(word)),
+    "latency": lambda word: str(latency_of(word)),
+    "clock": lambda word: str(clock_of(word)),
     "failed channels of": lambda word, on: without(topology(on), channels=word),
     "failed nodes of": lambda word, on: without(topology(on), nodes=word),
-    "routing on": lambda word, on: parse_routing(word, topology(on)),
+    "routing on": lambda word, on: str(parse_routing(word, topology(on))),
     "simulated routing on": lambda word, on: virtual_channel_routing(topology(on), word, num_vcs=4),
     "matrix app.mtx": read,
     "table app.csv": read,
     "recording app.0.prof": read,
     "trace t.csv": read_trace,
     "schedule s.goal": lambda path: read_goal(path, flit_bytes=8),
-    "collective c.xml": lambda path: read_msccl(path, 8),
+    "schedule of 8 c.xml": lambda path: read_msccl(path, 8),
     "edge list net.txt": read_graph,
     "fabric net": read_fabric,
     "document net": lambda path: read_document("net", Path(path).read_text(), wanted="YAML"),
@@ -89,10 +110,10 @@ class Section(NamedTuple):
                 word = str(Path(folder, name.split()[-1]))
                 Path(word).write_text(self.content(entry))
             try:
-                READERS[name](word, *on)
+                found = READERS[name](word, *on)
             except (InputError, NoRouteError) as error:
                 return str(error).replace(f"{folder}/", "")
-        return "taken"
+        return found if isinstance(found, str) and found else "taken"
 
     def content(self, entry):
         """The file of an entry."""
