@@ -17,6 +17,7 @@ from typing import NamedTuple
 from netloom.base.errors import InputError, NoRouteError
 from netloom.mapping.allocation import allocated_hosts
 from netloom.routing import parse_routing, read_routes, virtual_channel_routing
+from netloom.routing.forwarding.lfts import read_lfts
 from netloom.topology import read_graph, topology, without
 from netloom.topology.graph import bandwidth_of, clock_of, latency_of
 from netloom.topology.names import unfolded, words_of
@@ -53,7 +54,7 @@ READERS = {
     "hosts on": lambda word, on: allocated_hosts(word, topology(on)),
     "packet lengths": parse_lengths,
     "arrivals": parse_arrivals,
-    "traffic on": lambda word, on: parse_traffic(word, topology(on)),
+    "traffic on": lambda word, on: parse_traffic(word, topology(on)).name,
     "traffic among": lambda word, on, count: parse_traffic(word, topology(on), range(int(count))),
     "training step": parse_llm,
     "collective": _collective,
@@ -62,10 +63,12 @@ READERS = {
     "bandwidth": lambda word: str(bandwidth_of(word)),
     "latency": lambda word: str(latency_of(word)),
     "clock": lambda word: str(clock_of(word)),
-    "failed channels of": lambda word, on: without(topology(on), channels=word),
+    "failed channels of": lambda word, on: without(topology(on), channels=word).name,
     "failed nodes of": lambda word, on: without(topology(on), nodes=word),
     "routing on": lambda word, on: str(parse_routing(word, topology(on))),
-    "simulated routing on": lambda word, on: virtual_channel_routing(topology(on), word, num_vcs=4),
+    "simulated routing on": lambda word, on: (
+        virtual_channel_routing(topology(on), word, num_vcs=4).name
+    ),
     "matrix app.mtx": read,
     "table app.csv": read,
     "recording app.0.prof": read,
@@ -75,8 +78,18 @@ READERS = {
     "edge list net.txt": read_graph,
     "fabric net": read_fabric,
     "document net": lambda path: read_document("net", Path(path).read_text(), wanted="YAML"),
+    "dump dump": lambda path, on: read_lfts(topology(on), path),
+    "lanes lanes": lambda path, on: read_lfts(topology(on), _with_levels(on, lanes=path)),
+    "levels levels": lambda path, on: read_lfts(topology(on), _with_levels(on, levels=path)),
     "routes routes.txt": lambda path, on: read_routes(topology(on), path),
 }
+
+
+def _with_levels(on, **given):
+    """Return the files of tables, lanes and levels beside a fabric, one of them given."""
+    folder = on.removeprefix("fabric:").rpartition("/")[0]
+    files = {name: f"{folder}/{name}" for name in ("tables", "lanes", "levels")} | given
+    return f"{files['tables']},sl2vl:{files['lanes']},psl:{files['levels']}"
 
 
 class Entry(NamedTuple):

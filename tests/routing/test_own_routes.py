@@ -4,8 +4,8 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder, parse_routing, routes_by, virtual_channel_routing
-from netloom.topology import mesh, topology, without
+from netloom.routing import parse_routing, routes_by, virtual_channel_routing
+from netloom.topology import mesh, without
 
 
 def rows_last(network, source, target):
@@ -47,25 +47,6 @@ def test_a_route_that_does_not_arrive_is_refused():
     assert len(routes_by(broken, lambda _, a, b: [a, 0, b] if a and b else [a, b]).routes) == 6
 
 
-@pytest.mark.parametrize(
-    ("name", "on", "same"),
-    [
-        ("xy", "mesh:3x4", "dimension-order"),
-        ("YX", "torus:4x4", "dimension-order:0,1"),
-        ("xyz", "mesh:2x3x4", "dimension-order"),
-        ("zxy", "mesh:2x3x4", "dimension-order:0,2,1"),
-    ],
-)
-def test_axes_name_dimension_orders(name, on, same):
-    network = topology(on)
-    found = parse_routing(name, network)
-    assert isinstance(found, DimensionOrder)
-    assert str(found) == same
-    simulated = virtual_channel_routing(network, name, num_vcs=2)
-    again = virtual_channel_routing(network, same, num_vcs=2)
-    assert (simulated.tables.order == again.tables.order).all() if simulated.tables else True
-
-
 def test_a_file_of_routes_may_be_named_alone(tmp_path):
     file = tmp_path / "routes.txt"
     file.write_text("0 2 3\n")
@@ -73,9 +54,3 @@ def test_a_file_of_routes_may_be_named_alone(tmp_path):
         found = parse_routing(spec, mesh(2, 2))
         assert found.name == f"routes:{file}"
         assert virtual_channel_routing(mesh(2, 2), spec, num_vcs=2).routes is not None
-
-
-@pytest.mark.parametrize("words", ["neighbor", "neighbour", "neighbor-self"])
-def test_american_spellings_of_traffic(words):
-    found = nl.workload.parse_traffic(words, mesh(4, 4))
-    assert found.name.startswith("neighbour")

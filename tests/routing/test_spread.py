@@ -146,13 +146,6 @@ def test_one_seed_polarises_and_several_do_not():
         assert bad.max() > 2 * good.max()
 
 
-def test_names_of_hashed_routings():
-    network = topology("leaf-spine:8x4x8")
-    for routing in (Spread(), Ecmp(), Ecmp(7), Ecmp(polarised=True), Ecmp(3, polarised=True)):
-        assert parse_routing(str(routing), network) == routing
-    assert str(Ecmp(3, polarised=True)) == "ecmp-polarised:3"
-
-
 def test_tables_that_are_too_large_are_refused():
     network = without(topology("fat-tree:k=64"), channels=[0])
     wanted = "5120 routers times 65536 destinations; expected at most 67,108,864"

@@ -14,7 +14,6 @@ from netloom.routing import (
     dependency_cycle,
     draw_aux,
     find_deadlock,
-    parse_routing,
     paths,
     virtual_channel_routing,
 )
@@ -228,15 +227,6 @@ def test_find_deadlock_knows_both():
     assert find_deadlock(torus(5, 5), UpDown()) == ()
     assert find_deadlock(mesh(4, 4), Layered()) == ()
     assert len(find_deadlock(torus(5, 5), Layered())) == 5
-
-
-def test_routings_by_name():
-    for name in ("up-down", "layered"):
-        assert str(parse_routing(name, mesh(3, 3))) == name
-    with pytest.raises(InputError, match="layered, up-down"):
-        virtual_channel_routing(without(mesh(3, 3), channels="0-1"), "adaptive", num_vcs=4)
-    with pytest.raises(InputError, match="2000 nodes for routing 'up-down'"):
-        virtual_channel_routing(mesh(2000), "up-down", num_vcs=1)
 
 
 # --- hosts on routers ---------------------------------------------------------------------------

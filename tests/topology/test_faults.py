@@ -36,13 +36,6 @@ def test_a_link_is_both_its_channels_and_an_arrow_is_one():
     assert np.array_equal(net.target_end[found.whole_channel], found.target_end)
 
 
-@pytest.mark.parametrize(
-    "words", ["(0,1)-(0,2)", "0.1-0.2", "1-2", "2 - 1", "1->2,2->1", "(0, 1)-2", ",1-2,"]
-)
-def test_a_link_has_many_names(words):
-    assert without(mesh(4, 4), channels=words).name == "mesh:4x4 without 1-2"
-
-
 def test_channels_can_be_named_by_number():
     net = mesh(4, 4)
     channel = int(np.flatnonzero((net.source_end == 1) & (net.target_end == 2))[0])

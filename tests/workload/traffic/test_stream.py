@@ -138,30 +138,6 @@ def test_a_load_of_next_to_nothing_is_a_load(arrivals):
     assert len(stream.until(10**6).birth) == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"load": 0}, "load: found 0; expected above 0, at most 1 (flits/node/cycle)"),
-        ({"load": -0.1}, "load: found -0.1"),
-        ({"load": 1.01}, "load: found 1.01"),
-        ({"load": float("nan")}, "load: found nan"),
-        ({"load": float("inf")}, "load: found inf"),
-        ({"seed": -1}, "seed: found -1"),
-        ({"lengths": "long"}, "lengths 'long'"),
-        ({"arrivals": "late"}, "arrivals 'late'"),
-        (
-            {"arrivals": "on-off:10,0.25"},
-            "load: found 0.5, with which node 0 creates 0.5 packets per cycle; "
-            "expected a load at which none creates more than 0.25 (on-off:10,0.25)",
-        ),
-    ],
-)
-def test_what_cannot_be_offered_is_refused(options, said):
-    with pytest.raises(InputError) as error:
-        PacketStream(uniform(4), **{"load": 0.5, **options})
-    assert said in str(error.value)
-
-
 def test_a_node_far_above_the_mean_may_be_too_fast_for_bernoulli():
     pattern = pairs(4, [0, 1], [2, 3], weights=[1, 9])
     said = r"node 1 creates 1\.44 packets per cycle; .* more than 1 "

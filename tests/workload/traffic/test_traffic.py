@@ -197,13 +197,6 @@ def test_equal_shares_that_round_below_one_stay_in_their_row():
     assert alias[2:].tolist() == list(range(2, 51))
 
 
-def test_the_name_is_the_spec():
-    network = torus(4, 4)
-    for spec in ("uniform-self", "shuffle", "hotspot:0.125:1,9:tornado", "pairs:0-5,3-1*2"):
-        assert parse_traffic(spec, network).name == spec
-        assert parse_traffic(spec.upper(), network).num_nodes == 16
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [
