@@ -22,7 +22,6 @@ from netloom.routing.rules import layers, node_ranks, router_ranks
 from netloom.topology import (
     Topology,
     graph_topology,
-    hypercube,
     mesh,
     topology as topology_of,
     torus,
@@ -82,24 +81,6 @@ def test_up_down_paths_are_the_shortest_legal_ones(topology):
     assert dependency_cycle(routes.routes, topology.num_channels) == ()
 
 
-@pytest.mark.parametrize(
-    "topology",
-    [
-        torus(6, 6),
-        torus(3, 3, 4),
-        hypercube(5),
-        graph_topology(nx.random_regular_graph(4, 40, seed=3)),
-        without(torus(8, 8), channels="0-1,9-10,20-28", nodes="35,36"),
-    ],
-)
-def test_up_down_cannot_deadlock_anywhere(topology):
-    routes = all_routes(topology, UpDown())
-    assert dependency_cycle(routes.routes, topology.num_channels) == ()
-    routing = virtual_channel_routing(topology, "up-down", num_vcs=1)
-    assert routing.name == "up-down"
-    assert not routing.minimal
-
-
 def test_the_path_of_a_pair_does_not_depend_on_what_else_is_asked():
     topology = torus(5, 5)
     every = all_routes(topology, UpDown())
@@ -137,16 +118,6 @@ def test_up_down_leaves_out_links_that_work_one_way_only():
     one_way = graph_topology(nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 0)]))
     with pytest.raises(InputError, match="nodes 2 and 0 joined by one-way channels only"):
         paths(one_way, UpDown(), [0], [1])
-
-
-def test_no_route_leads_to_a_broken_node():
-    topology = without(mesh(3, 3), nodes=[4])
-    for routing in (UpDown(), Layered(), ShortestPath()):
-        with pytest.raises(NoRouteError, match="from host 0 to host 4"):
-            paths(topology, routing, [0, 0], [8, 4])
-    routing = virtual_channel_routing(topology, "up-down", num_vcs=1)
-    with pytest.raises(NoRouteError, match="from host 4 to host 0"):
-        draw_aux(routing, np.random.default_rng(1), [4], [0])
 
 
 # --- layered -----------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from netloom.topology import mesh
 from netloom.workload.programs.messages import lists as listed
 from netloom.workload.programs.trace_files import read_goal, read_timed_goal, read_trace
 from netloom.workload.programs.traces import TIMES, ordered_trace
-from tests.reference.written_traces import write_trace
 from tests.workload.programs.test_traces import lists, refused
 
 HALO = Path(__file__).parents[3] / "examples" / "halo.csv"
@@ -71,7 +70,7 @@ def test_parquet_holds_no_other_numbers_than_text(tmp_path, value):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
-def test_what_is_written_is_read_again_to_the_last_bit(tmp_path, suffix):
+def test_tables_are_read_to_the_last_bit(tmp_path, suffix):
     rng = np.random.default_rng(5)
     count = 200
     table = pl.DataFrame(
@@ -86,25 +85,17 @@ def test_what_is_written_is_read_again_to_the_last_bit(tmp_path, suffix):
             "bytes": 1 + rng.random(count) * 10.0 ** rng.integers(0, 15, count),
         }
     )
-    first, again = tmp_path / f"first.{suffix}", tmp_path / f"again.{suffix}"
+    path = tmp_path / f"trace.{suffix}"
     if suffix == "parquet":
-        table.write_parquet(first)
+        table.write_parquet(path)
     else:
-        table.write_csv(first, separator="\t" if suffix == "tsv" else ",")
-    trace = read_trace(first)
-    assert trace.start.tolist() == table["time_seconds"].to_list()
-    write_trace(trace, again)
-    found = read_trace(again)
+        table.write_csv(path, separator="\t" if suffix == "tsv" else ",")
+    found = read_trace(path)
     assert found.unit == "seconds"
-    for name in (*TIMES, "source", "flits"):
-        assert (getattr(found, name) == getattr(trace, name)).all()
-    assert lists(found.targets) == lists(trace.targets)
-
-
-def test_bytes_alone_are_written_as_what_they_are(file, tmp_path):
-    trace = read_trace(file("id,source,target,bytes\na,0,1,100\n"), unit="seconds")
-    write_trace(trace, tmp_path / "again.csv")
-    assert read_trace(tmp_path / "again.csv").unit == "seconds"
+    columns = ("time_seconds", "compute_seconds", "hold_seconds", "source", "bytes")
+    for name, column in zip(("start", "run", "hold", "source", "flits"), columns, strict=True):
+        assert getattr(found, name).tolist() == table[column].to_list()
+    assert lists(found.targets) == [[target] for target in table["target"].to_list()]
 
 
 def test_cycles_are_the_nearest_and_flits_whole(file):

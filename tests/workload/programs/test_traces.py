@@ -10,7 +10,6 @@ from netloom.topology import mesh, torus
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import EVERYONE
 from tests.reference.agenda import Agenda
-from tests.reference.written_traces import write_trace
 
 HALO = Path(__file__).parents[3] / "examples" / "halo.csv"
 
@@ -112,32 +111,6 @@ def test_parquet_may_hold_numbers_and_lists(tmp_path):
     assert trace.run.tolist() == [1, 0, 3]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
-def test_what_is_written_is_read_again(file, tmp_path, suffix):
-    path = file(
-        "# tasks: 9\nid,time,after,compute,source,target,flits,receive,hold\n"
-        "a,7,,100,0,1,8,2,3\nb,,a,,1,2;3,4,,\nc,0,b a,5,8,*,1,,\nd,,c,9,4,,,,\n"
-    )
-    for trace in (read_trace(path), read_trace(HALO)):
-        again = tmp_path / f"again.{suffix}"
-        write_trace(trace, again)
-        found = read_trace(again)
-        assert found.ids == trace.ids
-        assert found.num_tasks == trace.num_tasks
-        for name in ("start", "run", "hold", "receive", "source", "flits"):
-            assert (getattr(found, name) == getattr(trace, name)).all()
-        assert lists(found.after) == lists(trace.after)
-        assert lists(found.targets) == lists(trace.targets)
-
-
-def test_a_trace_cannot_be_written_anywhere(tmp_path):
-    trace = read_trace(HALO)
-    with pytest.raises(InputError, match=r"suffix '.txt'; expected .csv, .tsv or .parquet"):
-        write_trace(trace, tmp_path / "trace.txt")
-    with pytest.raises(InputError, match="a place that cannot be written"):
-        write_trace(trace, tmp_path / "none" / "trace.csv")
-
-
 def test_replayed_times_are_those_worked_out_by_hand(file):
     path = file(
         HEAD.replace("flits", "flits,receive")
@@ -204,25 +177,6 @@ def test_a_program_is_all_there_from_the_beginning(file):
     assert table is program.messages
     rest = program.extend(np.full(len(table), -1), 20)
     assert (len(rest), rest.first, program.num_nodes) == (0, len(table), 64)
-
-
-def test_the_example_computes_and_exchanges_in_turn():
-    trace = read_trace(HALO)
-    program = trace.placed(torus(4, 4, 4), range(64))
-    table = program.messages
-    rows = replayed(table)
-    steps = [i for i, name in enumerate(trace.ids) if name.startswith("step2")]
-    assert len(steps) == 64
-    assert len(table.waits()) == len(table.after)
-    for entry in steps:
-        (row,) = np.flatnonzero(program.entry == entry)
-        own = trace.after.values[trace.after.offsets[entry] : trace.after.offsets[entry + 1]]
-        neighbours = {int(trace.source[other]) for other in own}
-        assert len(neighbours) == len(own) == 6
-        waited = np.flatnonzero(np.isin(program.entry, own)).tolist()
-        assert rows[row].ready == max(rows[other].complete for other in waited)
-    assert trace.ids[int(program.entry[-1])] == "done"
-    assert max(row.complete for row in rows) == rows[-1].complete > 3 * 2000
 
 
 @pytest.mark.parametrize(
