@@ -196,6 +196,15 @@ def test_lash_needs_as_many_layers_as_opensm_logs(name, layers):
     assert lane_circle(net, table) == ()
 
 
+def test_lash_moves_pairs_until_its_two_layers_are_even():
+    net = fabric("dragonfly_p2a4h2")
+    ends, rows = np.unique(net.ejection_router, return_index=True)
+    level = lash(net).lanes.level[rows][:, ends]
+    one, other = np.bincount(level[~np.eye(len(ends), dtype=bool)])
+    assert one + other == 36 * 35
+    assert abs(one - other) < 6
+
+
 def check_grid(net, grid):
     """Each cable goes one step along one dimension, and each step has at most one neighbour."""
     inside = net.routers
