@@ -98,6 +98,17 @@ def listed(routing, source, target, amounts):
     )
 
 
+def test_of_ways_as_cheap_the_lowest_port_is_taken():
+    """From a corner of a mesh of 2x2 to the other: by port 0, to the next row, then east."""
+    network = mesh(2, 2)
+    routing = virtual_channel_routing(network, "adaptive", num_vcs=4)
+    *_, amounts, ways = listed(routing, np.array([0]), np.array([3]), np.ones(1))
+    load = np.empty(network.num_channels)
+    assert take_cheapest(ways, amounts, np.ones(network.num_channels), load) == 2
+    names = [network.channel_name(channel) for channel in np.flatnonzero(load)]
+    assert sorted(names) == ["(0,0) -> (1,0)", "(1,0) -> (1,1)"]
+
+
 def test_rising_prices_end_a_few_per_cent_below(monkeypatch):
     network = mesh(8, 8)
     nodes = np.arange(64, dtype=np.int32)

@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import linprog
 
-from netloom.contention.decisions import (
-    BETTER_OF_TWO,
-    PREFERRED,
-    SHARED,
-    Stages,
-    drawn_loads,
-)
+from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, SHARED, Stages, drawn_loads
 from netloom.contention.expected_load import EXACT, chosen_loads
 
 

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.contention import estimate_mesh, estimates, expect_random, measure
-from netloom.contention.kernels.channel_loads import largest_loads
 from netloom.routing import DimensionOrder
-from netloom.routing.ways import cube_tables
 from netloom.topology import cube, hypercube, mesh, torus
 
 
@@ -68,17 +66,6 @@ def test_a_tiny_program_on_a_large_network_is_sampled():
     found = expect_random(mesh(256, 256), DimensionOrder(), *tree)
     assert found.channel_load_max_by == "sampling"
     assert 1.5 < found.channel_load_max < 3  # the approximation says 1.01
-
-
-def test_kernel_counts_as_measuring_does():
-    net, routing, rng = torus(4, 3), DimensionOrder((0, 1)), np.random.default_rng(5)
-    source, target = rng.integers(0, 9, (2, 30))
-    mappings = np.array([rng.permutation(12)[:9] for _ in range(20)])
-    load = np.zeros(net.num_channels, np.int32)
-    found = largest_loads(cube_tables(net, routing), mappings, source, target, load)
-    for largest, at in zip(found, mappings, strict=True):
-        assert largest == measure(net, routing, at[source], at[target]).channel_load.max()
-    assert not load.any()
 
 
 def test_the_expected_maximum_load_is_near_what_random_mappings_show():

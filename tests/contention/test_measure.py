@@ -1,17 +1,13 @@
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from netloom.base.errors import InputError, NoRouteError
-from netloom.contention import measure
+from netloom.contention import measure, saturation, verdict
 from netloom.routing import DimensionOrder, ShortestPath, source_routes
 from netloom.topology import graph_topology, mesh, torus
-
-
-def test_opposite_directions_of_a_link_never_contend():
-    found = measure(mesh(2), DimensionOrder(), [0, 1], [1, 0])
-    assert found.path_contention.tolist() == [0, 0]
-    assert found.channel_load.tolist() == [1, 1]
 
 
 def test_two_paths_that_meet_in_both_dimensions_meet_once():
@@ -34,25 +30,12 @@ def test_tasks_on_one_node_use_no_channel():
     assert found.weighted_channel_load.sum() == 5
 
 
-def test_repeated_pairs_are_paths_of_their_own():
-    found = measure(mesh(3), DimensionOrder(), [0, 0, 0], [2, 2, 2])
-    assert found.path_contention.tolist() == [2, 2, 2]
-    assert found.logical_path_length.tolist() == [1, 1, 1]
-
-
 def test_given_routes_may_meet_and_part_and_meet_again():
     net = mesh(2, 4)
     routes = source_routes(net, [[0, 1, 2, 3], [4, 0, 1, 5, 6, 2, 3, 7]])
     found = measure(net, routes, [0, 4], [3, 7])
     assert found.path_contention.tolist() == [1, 1]
     assert found.channel_load.max() == 2
-
-
-def test_a_program_without_edges_loads_nothing():
-    for routing in (DimensionOrder(), ShortestPath()):
-        found = measure(mesh(3, 3), routing, [], [])
-        assert found.channel_load.sum() == 0
-        assert len(found.path_contention) == 0
 
 
 def test_arrays_that_do_not_match_are_refused():
@@ -78,3 +61,104 @@ def test_big_weights_stay_exact():
     weights = np.array([2.0**51, 1.0, 3.0])
     found = measure(mesh(4), DimensionOrder(), [0, 1, 2], [3, 3, 3], weights)
     assert found.contending_weight.tolist() == [2.0**51 + 4] * 3
+
+
+def limits(net, source, target, weights=None):
+    weights = np.ones(len(source)) if weights is None else np.asarray(weights, float)
+    found = measure(net, DimensionOrder(), source, target, weights)
+    return saturation(found, source, weights, net.num_nodes)
+
+
+def test_lemma_4_is_no_bound():
+    """The middle path meets two others, on different channels: both may move at once."""
+    limit = limits(mesh(5), [0, 1, 2], [2, 3, 4])
+    assert limit.worst_node == pytest.approx(1 / 3)
+    assert limit.upper_bound == pytest.approx(1 / 2)
+    assert limit.average_node == pytest.approx(1 / (1 + 4 / 3))
+
+
+def test_no_estimate_is_above_the_bound():
+    """Two paths share a channel, eight meet nobody: at the bound the former are held up."""
+    starts = [0, 1, *range(3, 11)]
+    limit = limits(mesh(12), starts, [2, 2, *range(4, 12)])
+    assert limit.lemma_3 == pytest.approx(10 / 12)
+    assert limit.average_node == limit.upper_bound == pytest.approx(1 / 2)
+    assert not (limit.node_estimate > limit.node_bound).any()
+    found = verdict(limit, None, paths_meet=True)
+    assert (found.level, found.senders) == ("depends-on-load", 10)
+    beyond = verdict(limit, 0.6, paths_meet=True)
+    assert beyond.level == "most-nodes"
+    assert beyond.beyond_capacity
+    assert beyond.margin == pytest.approx(0.5 / 0.6)
+
+
+def test_traffic_is_that_of_the_average_sending_node():
+    limit = limits(mesh(3), [0, 1], [2, 2], [30, 10])
+    assert limit.node_share.tolist() == [1.5, 0.5, 0]
+    assert limit.upper_bound == pytest.approx(20 / 40)
+    assert limit.worst_node == pytest.approx(20 / 40)
+    assert limit.node_bound[:2].tolist() == [30 / 40, 10 / 40]
+    assert np.isnan(limit.node_bound[2])
+
+
+def test_a_node_is_held_up_from_the_worst_nodes_saturation_on():
+    limit = limits(mesh(4, 4), [0, 1, 2, 5], [3, 3, 3, 6], [1, 5, 2, 9])
+    pressure = limit.node_share / limit.node_estimate
+    assert 1 / np.nanmax(pressure) == pytest.approx(limit.worst_node)
+
+
+def test_scaling_all_weights_changes_nothing():
+    one, other = (
+        limits(mesh(4, 4), [0, 1, 2, 0], [3, 7, 3, 15], w)
+        for w in ([1, 5, 2, 3], [1e6, 5e6, 2e6, 3e6])
+    )
+    assert one.average_node == pytest.approx(other.average_node)
+    assert one.worst_node == pytest.approx(other.worst_node)
+
+
+def test_a_path_without_weight_holds_up_nobody():
+    with_it = limits(mesh(3), [0, 1, 0], [2, 2, 1], [3, 3, 0])
+    without = limits(mesh(3), [0, 1], [2, 2], [3, 3])
+    assert with_it.worst_node == without.worst_node
+    assert with_it.average_node == without.average_node
+
+
+def test_no_traffic_at_all_is_refused():
+    with pytest.raises(InputError, match="no traffic between different nodes"):
+        limits(mesh(3), [1], [1])
+
+
+@pytest.mark.parametrize(
+    ("offered", "level"),
+    [(0.3, "good-enough"), (0.4, "some-nodes"), (0.45, "most-nodes"), (None, "depends-on-load")],
+)
+def test_verdicts_in_the_thesiss_terms(offered, level):
+    limit = limits(mesh(5), [0, 1, 2], [2, 3, 4])
+    found = verdict(limit, offered, paths_meet=True)
+    assert found.level == level
+    assert found.senders == 3
+    assert (len(found.affected_nodes) == 1) == (level in ("some-nodes", "most-nodes"))
+    if offered is not None:
+        assert (found.margin > 1) == (level == "good-enough")
+        assert found.affected_nodes == (() if level == "good-enough" else (1,))
+
+
+def test_beyond_capacity_is_a_certainty():
+    limit = limits(mesh(5), [0, 1, 2], [2, 3, 4])
+    found = verdict(limit, 0.6, paths_meet=True)
+    assert found.beyond_capacity
+    assert not verdict(limit, 0.45, paths_meet=True).beyond_capacity
+
+
+def test_paths_that_never_meet_are_contention_free():
+    limit = limits(mesh(4), [0, 2], [1, 3])
+    assert verdict(limit, 0.9, paths_meet=False).level == "contention-free"
+    assert verdict(limit, 1.1, paths_meet=False).beyond_capacity
+
+
+def test_what_no_single_injection_channel_can_reach_is_good_enough_at_any_load():
+    limit = limits(mesh(2, 2), [0, 0, 1], [1, 3, 3], [9, 1, 1])
+    assert verdict(limit, None, paths_meet=True).level == "depends-on-load"
+    found = verdict(replace(limit, worst_node=1.8), None, paths_meet=True)
+    assert found.level == "good-enough"
+    assert found.margin is None

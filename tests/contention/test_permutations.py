@@ -13,44 +13,6 @@ from netloom.topology.core import attach_hosts
 from tests.reference.permutations import figures
 
 
-@pytest.mark.parametrize(
-    ("spec", "a2a", "shift", "mean", "ebb"),
-    [
-        # computed from tables that a subnet manager made: ftree of trees, dor of the hypercube
-        ("leaf-spine:8x4x8", 112, 2, 1.873, 0.6441),
-        ("leaf-spine:4x2x4/2", 12, 1, 1.0, 0.9052),
-        ("xgft:8x8/1x8", 56, 1, 1.0, 0.8585),
-        ("hypercube:5", 16, 1, 1.0, 0.9138),
-    ],
-)
-def test_figures_of_fabrics(spec, a2a, shift, mean, ebb):
-    net = topology(spec)
-    routing = parse_routing("default", net)
-    found = shift_loads(net, routing)
-    assert found.total_load[: net.num_network_channels].max() == a2a
-    assert found.largest_load.max() == shift
-    assert found.largest_load.mean() == pytest.approx(mean, abs=5e-4)
-    half = effective_bisection(net, routing)
-    assert half.mean == pytest.approx(ebb, abs=0.01)
-    assert half.ci[1] - half.ci[0] < 0.014
-    assert half.least < half.mean
-
-
-@pytest.mark.parametrize("spec", ["fat-tree:2x4", "fat-tree:4x2", "fat-tree:k=6", "xgft:4x4/1x4"])
-def test_no_shift_of_a_full_tree_loads_a_channel_twice(spec):
-    """Zahavi, 2012: D-mod-k is free of contention for every shift of all hosts in order."""
-    found = shift_loads(topology(spec), DModK())
-    assert set(found.largest_load.tolist()) == {1}
-
-
-def test_all_shifts_are_an_all_to_all():
-    net = topology("slim-fly:5/4")
-    routing = parse_routing("default", net)
-    total = shift_loads(net, routing).total_load
-    assert set(total[: net.num_network_channels].tolist()) == {208}
-    assert set(total[net.num_network_channels :].tolist()) == {199}
-
-
 def test_uneven(monkeypatch):
     """Figures are those of the definition, permutation by permutation, in blocks of any size."""
     rng = np.random.default_rng(1)

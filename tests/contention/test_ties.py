@@ -5,7 +5,6 @@ import pytest
 
 import netloom as nl
 from netloom.contention.busiest import tie_named, tied
-from netloom.questions.register import by_verb
 from netloom.topology import topology
 
 
@@ -54,16 +53,3 @@ def test_channels_of_a_broken_network_keep_their_lines():
 
 def test_a_tie_is_what_equals_the_busiest():
     assert tied(np.array([1.0, 3.0, 3.0 * (1 - 1e-12), 2.999])).tolist() == [1, 2]
-
-
-def test_the_verdict_names_a_tie_as_a_set_and_few_by_name():
-    many = nl.analyze("all-to-all", "torus:8x8", random_mappings=0)
-    said = by_verb("analyze").read(many.to_dict()).verdict.lines["where"]
-    assert said.startswith("all + channels of 8 rows and 8 columns carry 80 paths each")
-    assert many.to_dict()["busiest_channel"]["tied"] == 128
-    tree = nl.analyze("all-to-all", "leaf-spine:4x2x4", random_mappings=0)
-    lines = by_verb("analyze").read(tree.to_dict()).verdict.lines
-    assert lines["where"].startswith("all 16 channels between routers carry 24 paths each")
-    assert lines["why"].startswith("4 hosts share leaf0→spine0: the 2 uplinks of leaf0")
-    one = nl.analyze("examples/lammps-64.mtx", "torus:8x8", random_mappings=0)
-    assert one.to_dict()["busiest_channel"]["together"] == ""

@@ -178,11 +178,3 @@ def test_figures_of_the_search_are_those_of_contention():
     assert np.allclose(shares, effective_bisection(net, whole, samples=20, seed=7).shares)
     longest = judge.permuted(judge.shifts, table)[0]
     assert longest.tolist() == shift_loads(net, whole).longest_time.tolist()
-
-
-def test_ways_know_whether_they_are_plain():
-    net = topology("mesh:3x3")
-    shortest = shortest_ways(net)
-    assert isinstance(shortest, Ways)
-    assert shortest.plain
-    assert not tree_ways(net, shortest).plain

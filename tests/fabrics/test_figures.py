@@ -8,12 +8,7 @@ from hypothesis import given, settings
 from netloom.base.errors import InputError
 from netloom.contention import shift_loads
 from netloom.fabrics import figures
-from netloom.fabrics.figures import (
-    fabric_size,
-    pairs_reached,
-    table_figures,
-    ways_of,
-)
+from netloom.fabrics.figures import fabric_size, pairs_reached, table_figures, ways_of
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.routing.ragged import legs

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from netloom.fabrics.writing import with_others
 from netloom.routing import paths
@@ -41,6 +41,7 @@ def test_all_ends_of_a_damaged_subnet_share_one_lane(engine):
     assert np.array_equal(paths(net, found, *pairs).channels, paths(net, table, *pairs).channels)
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(["leaf-spine:4x3x2", "fat-tree:3x2", "xgft:3x2x2/1x2x3", "hyperx:3x3/2",
                         "mesh:3x3/2"]),
        st.integers(0, 99), st.sets(st.integers(0, 8), min_size=1), st.data())  # fmt: skip

@@ -81,19 +81,6 @@ def test_one_lane_is_free_of_loops_between_all_ports(ring):
     assert not has_circle(ring, found.forwarding)
 
 
-def test_answers_say_which_ports_a_pair_uses(ring):
-    for found in (route_fabric(ring, samples=10), check_fabric(ring, samples=0)):
-        figures = found.to_dict()
-        assert figures["several_switches"] == 1
-        assert figures["verdict"]["lines"]["ports"] == (
-            "1 host has ports on several switches: loads count each pair of hosts on the ports "
-            "with the fewest hops between them, loops are looked for between all ports"
-        )
-    plain = check_fabric("leaf-spine:2x2x2", samples=0).to_dict()
-    assert plain["several_switches"] == 0
-    assert "ports" not in plain["verdict"]["lines"]
-
-
 def made(net, name):
     """Return the table of an engine, or None if it is refused there."""
     try:

@@ -36,49 +36,11 @@ def test_a_path_from_a_node_to_itself_is_empty():
         assert steps(mesh(3, 3), routing, 4, 4) == []
 
 
-def test_shortest_paths_take_the_lowest_numbered_channel():
-    net = graph_topology(nx.cycle_graph(4))
-    assert steps(net, ShortestPath(), 0, 2) == ["0 -> 1", "1 -> 2"]
-
-
-@pytest.mark.parametrize(
-    ("spec", "wrong"),
-    [
-        ("dimension-order:0", "order"),
-        ("dimension-order:0,0", "order"),
-        ("dimension-order:a", "'a'"),
-        ("romm", "'romm'"),
-        ("routes:none.txt", "no such file"),
-    ],
-)
-def test_a_wrong_routing_is_one_clear_line(spec, wrong):
-    with pytest.raises(InputError, match=wrong):
-        parse_routing(spec, mesh(4, 4))
-
-
 def test_dimension_order_needs_dimensions():
     petersen = graph_topology(nx.petersen_graph())
     assert isinstance(parse_routing("default", petersen), ShortestPath)
     with pytest.raises(InputError, match="shortest-path"):
         parse_routing("dimension-order", petersen)
-
-
-@pytest.mark.parametrize(
-    ("lines", "wrong"),
-    [
-        ("0 1\n0 5\n", "routes.txt:2: found a step from node 0 to node 5"),
-        ("0 1 x\n", "routes.txt:1: found 'x'"),
-        ("0\n", "routes.txt:1: found 1 node"),
-        ("0 9\n", "routes.txt:1: found node 9"),
-        ("0 1\n0 3 4 1\n", "routes.txt:2: found a second route from 0 to 1"),
-        ("0 1 0 1\n", "routes.txt:1: found a route that crosses a channel twice"),
-    ],
-)
-def test_a_path_that_is_no_path_is_named(tmp_path, lines, wrong):
-    file = tmp_path / "routes.txt"
-    file.write_text(lines)
-    with pytest.raises(InputError, match=wrong):
-        parse_routing(f"routes:{file}", mesh(3, 3))
 
 
 def test_a_missing_route_names_its_nodes():

@@ -1,7 +1,10 @@
 """Minimal, Valiant's and dragonflies' routings by name, and what they are refused for."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import (
@@ -10,44 +13,16 @@ from netloom.routing import (
     MinimalGroup,
     Valiant,
     draw_paths,
-    parse_routing,
+    find_deadlock,
     paths,
 )
+from netloom.routing.kernels.several import several_waits
+from netloom.routing.rules import detour, ends_of, host_routers, listed
+from netloom.routing.ways import shortest_ways
 from netloom.topology import mesh, topology, without
-
-
-@pytest.mark.parametrize("routing", [Minimal(), MinimalGroup(), Valiant(), Valiant("groups")])
-def test_a_routing_is_read_back_from_its_name(routing):
-    assert parse_routing(str(routing), topology("dragonfly:2x4x2")) == routing
-
-
-@pytest.mark.parametrize("order", [(), (0, 1)])
-def test_dimension_order_is_for_hyperx_and_hosts_on_a_mesh_too(order):
-    routing = DimensionOrder(order)
-    for spec in ("hyperx:4x4/4", "mesh:4x4/4"):
-        assert parse_routing(str(routing), topology(spec)) == routing
-
-
-def test_what_is_usual_is_the_default():
-    assert parse_routing("default", topology("dragonfly:2x4x2")) == MinimalGroup()
-    assert parse_routing("default", topology("dragonfly+:2x2x2x2")) == MinimalGroup()
-    assert parse_routing("default", topology("hyperx:4x4/4")) == DimensionOrder()
-    assert parse_routing("default", topology("mesh:4x4/4")) == DimensionOrder()
-
-
-@pytest.mark.parametrize(
-    ("spec", "network", "wrong"),
-    [
-        ("minimal-group", "mesh:4x4", "minimal-group on mesh:4x4; expected a dragonfly"),
-        ("valiant-group", "hyperx:4x4/4", "valiant-group on hyperx:4x4/4; expected a dragonfly"),
-        ("valiant", "butterfly:2x3", "packets enter and leave by different routers"),
-        ("dimension-order:0,2", "hyperx:4x4/4", "each of the dimensions"),
-        ("dimension-order", "dragonfly:2x4x2", "dimension-order on dragonfly:2x4x2"),
-    ],
-)
-def test_a_routing_that_does_not_fit_is_refused(spec, network, wrong):
-    with pytest.raises(InputError, match=wrong):
-        parse_routing(spec, topology(network))
+from netloom.topology.core import ranks
+from tests.properties.several_strategies import networks
+from tests.reference.several_waits import waits_of
 
 
 @pytest.mark.parametrize(
@@ -137,3 +112,46 @@ def test_draws_are_as_likely_as_the_paths_and_the_same_again():
         for key, p in chance.items():
             sigma = np.sqrt(p * (1 - p) / many)
             assert abs(count.get(key, 0) / many - p) <= 5 * sigma
+
+
+def check(ways, sources, goals, *, to_group=False):
+    """Compare what is held and asked for, and where packets arrive, with all paths written out."""
+    entries = np.zeros((1, len(ways.group)), np.bool_)
+    entries[0, sources] = True
+    place = ranks(ways.out_offsets, ways.out_channels)
+    waits, arrived, joined = several_waits(ways, place, entries, goals, to_group)
+    pairs = np.array(list(product(sources.tolist(), goals.tolist())), np.int32)
+    found = listed(ways, *pairs.T.copy(), to_group=to_group, where="all")
+    held, slot = np.nonzero(waits)
+    asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
+    given_waits = set(zip(held.tolist(), asked.tolist(), strict=True))
+    assert given_waits == waits_of([path.tolist() for path in found])
+    ends = ends_of(ways, found, pairs[found.pair, 0])
+    assert joined
+    assert np.flatnonzero(arrived).tolist() == np.unique(ends).tolist()
+    return np.flatnonzero(arrived)
+
+
+def check_detour(network, routing):
+    trip, hosts = detour(network, routing), host_routers(network, "")
+    arrived = check(trip.ways, hosts, trip.goals, to_group=trip.to_group)
+    check(trip.ways, np.union1d(hosts, arrived), hosts)
+
+
+@pytest.mark.parametrize(
+    "spec", ["dragonfly:1x3x1", "dragonfly:1x2x2/3", "dragonfly+:2x2x1x1", "dragonfly:1x4x1/4"]
+)
+@pytest.mark.parametrize("routing", [Valiant(), Valiant("groups")])
+def test_waits_on_dragonflies_are_those_of_all_paths(spec, routing):
+    check_detour(topology(spec), routing)
+
+
+@given(networks())
+@settings(max_examples=80)
+def test_waits_on_any_network_are_those_of_all_paths(network):
+    check(shortest_ways(network.routers), host_routers(network, ""), host_routers(network, ""))
+    check_detour(network, Valiant())
+
+
+def test_a_circle_is_found_where_paths_are_too_many_to_list():
+    assert find_deadlock(topology("dragonfly:4x8x4"), Valiant("groups"))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import netloom as nl
 from netloom.base.errors import InputError
 from netloom.routing import (
     DimensionOrder,
@@ -14,10 +15,11 @@ from netloom.routing import (
     read_routes,
     routes_by,
     source_routes,
+    virtual_channel_routing,
     write_routes,
 )
 from netloom.routing.source_routing import words_of
-from netloom.topology import Topology, topology, torus, without
+from netloom.topology import Topology, mesh, topology, torus, without
 from netloom.topology.core import attach_hosts
 
 
@@ -90,28 +92,6 @@ def test_a_line_may_have_arrows_numbers_names_and_comments(tmp_path):
     assert words_of("#comment") == words_of("  \n") == []
 
 
-@pytest.mark.parametrize(
-    ("line", "wrong"),
-    [
-        ("h0 leaf0 spine9 leaf1 h1", "routes.txt:1: found 'spine9'; expected nodes by their names"),
-        ("h0 leaf0 spine0#3 leaf1 h1", "a step from leaf0 to spine0#3; expected neighbours"),
-        ("h0 leaf0 leaf1 h1", "a step from leaf0 to leaf1; expected neighbours"),
-        ("leaf0 spine0 leaf1 h1", "a route by leaf0, spine0, .*; expected a host, the routers"),
-        ("h0 leaf0 spine0", "a route by h0, leaf0, spine0; expected a host, the routers"),
-        ("h0 leaf0 h1 leaf0 h0", "a route by h0, leaf0, h1, leaf0, h0; expected a host"),
-        ("0 2 4 3 99", "found node 99; expected nodes 0 to 5"),
-        ('h0 "leaf0', "routes.txt:1: found '\"leaf0'"),
-        ("h0", "found 1 node"),
-        ("h0 leaf0 spine0 leaf1 h1\nh0 leaf0 spine1 leaf1 h1", "a second route from h0 to h1"),
-    ],
-)
-def test_a_route_that_is_none_is_named(tmp_path, line, wrong):
-    file = tmp_path / "routes.txt"
-    file.write_text(line)
-    with pytest.raises(InputError, match=wrong):
-        read_routes(topology("leaf-spine:2x2x1/2"), file)
-
-
 def test_functions_route_from_host_to_host_by_vertices_or_names():
     net = topology("leaf-spine:4x2x2")
 
@@ -129,3 +109,51 @@ def test_functions_route_from_host_to_host_by_vertices_or_names():
     assert len(routes_by(broken, by_source).routes) == 7 * 6
     with pytest.raises(InputError, match="a route from 0 to 1 that visits"):
         routes_by(net, lambda network, source, target: [source, "leaf0", "h7"])
+
+
+def rows_last(network, source, target):
+    """Down the column, then along the row, on a mesh of rows of four."""
+    del network
+    row, column = divmod(source, 4)
+    nodes = [source]
+    while nodes[-1] != target:
+        goal = divmod(target, 4)
+        row += (goal[0] > row) - (goal[0] < row)
+        column += 0 if nodes[-1] // 4 != goal[0] else (goal[1] > column) - (goal[1] < column)
+        nodes.append(4 * row + column)
+    return nodes
+
+
+def test_a_function_routes_as_the_routing_that_it_describes():
+    options = {"random_mappings": 0, "mapping": "random"}
+    by_name = nl.analyze("transpose:4", "mesh:4x4", routing="yx", **options)
+    by_function = nl.analyze("transpose:4", "mesh:4x4", routing=rows_last, **options)
+    assert by_function.routing == "rows_last"
+    load = [each.to_dict()["channel_load"] for each in (by_name, by_function)]
+    assert load[0] == load[1]
+    assert by_function.provenance.configuration["routing"] is not None
+    assert "0x" not in str(by_function.provenance.configuration["routing"])
+
+
+def test_other_verbs_say_how_and_take_the_routes():
+    with pytest.raises(InputError, match=r"Python function; expected netloom\.routing\.routes_by"):
+        nl.simulate("mesh:4x4", routing=rows_last, traffic="uniform", load=0.1)
+    routes = routes_by(mesh(4, 4), rows_last)
+    found = virtual_channel_routing(mesh(4, 4), routes, num_vcs=1)
+    assert found.routes is routes
+
+
+def test_a_route_that_does_not_arrive_is_refused():
+    with pytest.raises(InputError, match="a route from 0 to 1 that visits"):
+        nl.analyze("ring:4", "mesh:2x2", routing=lambda network, source, target: [source])
+    broken = without(mesh(2, 2), nodes="3")
+    assert len(routes_by(broken, lambda _, a, b: [a, 0, b] if a and b else [a, b]).routes) == 6
+
+
+def test_a_file_of_routes_may_be_named_alone(tmp_path):
+    file = tmp_path / "routes.txt"
+    file.write_text("0 2 3\n")
+    for spec in (f"routes:{file}", str(file)):
+        found = parse_routing(spec, mesh(2, 2))
+        assert found.name == f"routes:{file}"
+        assert virtual_channel_routing(mesh(2, 2), spec, num_vcs=2).routes is not None

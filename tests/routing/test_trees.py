@@ -59,20 +59,6 @@ def test_no_shift_of_a_full_tree_loads_a_channel_twice(spec, routing):
         assert load.max() == 1
 
 
-def test_other_orders_of_the_hosts_do_load_channels_twice():
-    network = topology("fat-tree:4x3")
-    order = np.random.default_rng(1).permutation(64)
-    found = paths(network, DModK(), order, np.roll(order, 1))
-    assert np.bincount(found.channels).max() > 1
-
-
-def test_all_to_all_loads_leaf_spine_evenly():
-    network = topology("leaf-spine:8x4x8")
-    for routing in (DModK(), SModK()):
-        load = np.bincount(paths(network, routing, *all_pairs(network)).channels)
-        assert set(load[: network.num_network_channels]) == {112}
-
-
 @settings(deadline=None, max_examples=30)
 @given(trees, st.randoms(use_true_random=False))
 def test_paths_are_those_of_the_definition(shape, chance):
@@ -174,41 +160,14 @@ def test_paths_in_trees_do_not_deadlock(spec, routing):
     assert dependency_cycle(found, network.num_channels) == ()
 
 
-def test_trees_are_routed_by_d_mod_k_unless_told_otherwise():
-    tree = topology("fat-tree:4x2")
-    assert parse_routing("default", tree) == DModK()
-    for routing in (DModK(), SModK(), RandomUp()):
-        assert parse_routing(str(routing), tree) == routing
-
-
 @pytest.mark.parametrize("name", ["d-mod-k", "s-mod-k", "nca"])
 def test_only_whole_trees_have_these_routings(name):
-    for network in (mesh(4, 4), without(topology("leaf-spine:4x2x2"), channels=[0])):
-        assert str(parse_routing("default", network)) != name
-        with pytest.raises(InputError, match="expected a whole fat tree"):
-            parse_routing(name, network)
+    network = without(topology("leaf-spine:4x2x2"), channels=[0])
+    assert str(parse_routing("default", network)) != name
+    with pytest.raises(InputError, match="expected a whole fat tree"):
+        parse_routing(name, network)
 
 
 def test_the_flit_simulator_refuses_what_it_cannot_route():
-    with pytest.raises(InputError, match="expected hosts that hang on routers"):
-        virtual_channel_routing(mesh(4, 4), "nca-adaptive", num_vcs=2)
-    with pytest.raises(InputError, match="expected a whole fat tree"):
-        virtual_channel_routing(mesh(4, 4), "nca", num_vcs=2)
-    with pytest.raises(InputError, match="expected a whole fat tree"):
-        virtual_channel_routing(mesh(4, 4), "d-mod-k", num_vcs=2)
     with pytest.raises(InputError, match="several paths for each pair"):
         virtual_channel_routing(mesh(4, 4), RandomUp(), num_vcs=2)
-
-
-@pytest.mark.parametrize("name", ["ugal", "par", "nca-adaptive", "ugal-l:threshold=3"])
-def test_routings_that_look_at_queues_are_simulated_only(name):
-    with pytest.raises(InputError, match="not known in advance; expected netloom simulate satur"):
-        parse_routing(name, topology("fat-tree:4x2"))
-
-
-def test_nearest_common_ancestors_are_one_routing_by_two_names():
-    tree = topology("fat-tree:4x2")
-    for name in ("nca", "random-up"):
-        assert parse_routing(name, tree) == RandomUp()
-        assert virtual_channel_routing(tree, name, num_vcs=2).name == "nca"
-    assert str(RandomUp()) == "nca"

@@ -7,7 +7,6 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import (
-    DimensionOrder,
     Layered,
     ShortestPath,
     UpDown,
@@ -15,7 +14,6 @@ from netloom.routing import (
     dependency_cycle,
     draw_aux,
     find_deadlock,
-    parse_routing,
     paths,
     virtual_channel_routing,
 )
@@ -24,7 +22,6 @@ from netloom.routing.rules import layers, node_ranks, router_ranks
 from netloom.topology import (
     Topology,
     graph_topology,
-    hypercube,
     mesh,
     topology as topology_of,
     torus,
@@ -84,24 +81,6 @@ def test_up_down_paths_are_the_shortest_legal_ones(topology):
     assert dependency_cycle(routes.routes, topology.num_channels) == ()
 
 
-@pytest.mark.parametrize(
-    "topology",
-    [
-        torus(6, 6),
-        torus(3, 3, 4),
-        hypercube(5),
-        graph_topology(nx.random_regular_graph(4, 40, seed=3)),
-        without(torus(8, 8), channels="0-1,9-10,20-28", nodes="35,36"),
-    ],
-)
-def test_up_down_cannot_deadlock_anywhere(topology):
-    routes = all_routes(topology, UpDown())
-    assert dependency_cycle(routes.routes, topology.num_channels) == ()
-    routing = virtual_channel_routing(topology, "up-down", num_vcs=1)
-    assert routing.name == "up-down"
-    assert not routing.minimal
-
-
 def test_the_path_of_a_pair_does_not_depend_on_what_else_is_asked():
     topology = torus(5, 5)
     every = all_routes(topology, UpDown())
@@ -141,16 +120,6 @@ def test_up_down_leaves_out_links_that_work_one_way_only():
         paths(one_way, UpDown(), [0], [1])
 
 
-def test_no_route_leads_to_a_broken_node():
-    topology = without(mesh(3, 3), nodes=[4])
-    for routing in (UpDown(), Layered(), ShortestPath()):
-        with pytest.raises(NoRouteError, match="from host 0 to host 4"):
-            paths(topology, routing, [0, 0], [8, 4])
-    routing = virtual_channel_routing(topology, "up-down", num_vcs=1)
-    with pytest.raises(NoRouteError, match="from host 4 to host 0"):
-        draw_aux(routing, np.random.default_rng(1), [4], [0])
-
-
 # --- layered -----------------------------------------------------------------------------------
 
 
@@ -169,30 +138,6 @@ def test_layers_are_those_of_the_readable_twin(topology):
     routes = all_routes(topology, Layered()).routes
     expected = layers_of([path.tolist() for path in routes])
     assert layers(topology, routes).tolist() == [layer for path in expected for layer in path]
-
-
-@pytest.mark.parametrize("topology", [mesh(6, 6), torus(5, 4), hypercube(4)])
-def test_without_failures_layered_is_dimension_order(topology):
-    source, target = np.array(every_pair(range(topology.num_nodes))).T
-    layered = paths(topology, Layered(), source, target)
-    assert np.array_equal(
-        layered.channels, paths(topology, DimensionOrder(), source, target).channels
-    )
-
-
-def test_where_nothing_is_in_the_way_failures_change_nothing():
-    whole = mesh(8, 8)
-    topology = without(whole, channels="27-28")
-    pairs = np.array(every_pair(range(64))).T
-    before, after = paths(whole, DimensionOrder(), *pairs), paths(topology, Layered(), *pairs)
-    changed = 0
-    for old, new in zip(before, after, strict=True):
-        names = [whole.channel_name(channel) for channel in old]
-        if "(3,3) -> (3,4)" in names or "(3,4) -> (3,3)" in names:
-            changed += 1
-        else:
-            assert [topology.channel_name(channel) for channel in new] == names
-    assert changed == 2 * 4 * 4 * 8  # row 3's sources on one side, any row's column on the other
 
 
 @pytest.mark.parametrize(
@@ -253,17 +198,6 @@ def test_find_deadlock_knows_both():
     assert find_deadlock(torus(5, 5), UpDown()) == ()
     assert find_deadlock(mesh(4, 4), Layered()) == ()
     assert len(find_deadlock(torus(5, 5), Layered())) == 5
-
-
-def test_routings_by_name():
-    for name in ("up-down", "layered"):
-        assert str(parse_routing(name, mesh(3, 3))) == name
-        with pytest.raises(InputError, match=name):
-            parse_routing(f"{name}:1", mesh(3, 3))
-    with pytest.raises(InputError, match="layered, up-down"):
-        virtual_channel_routing(without(mesh(3, 3), channels="0-1"), "adaptive", num_vcs=4)
-    with pytest.raises(InputError, match="2000 nodes for routing 'up-down'"):
-        virtual_channel_routing(mesh(2000), "up-down", num_vcs=1)
 
 
 # --- hosts on routers ---------------------------------------------------------------------------

@@ -1,9 +1,18 @@
 import networkx as nx
 import pytest
 
-import netloom as nl
 from netloom.base.errors import InputError
-from netloom.topology import diameter, graph_topology, mesh, num_links, to_networkx, topology
+from netloom.topology import (
+    diameter,
+    graph_topology,
+    mesh,
+    num_links,
+    omega,
+    read_graph,
+    topology,
+    without,
+)
+from netloom.topology.graph import check_all_compute
 
 
 def ends(net):
@@ -34,31 +43,6 @@ def test_graphml_and_networkx_come_back_the_same(tmp_path):
     assert diameter(direct) == 2
 
 
-def test_a_mesh_survives_export_and_import():
-    net = mesh(3, 4)
-    again = graph_topology(to_networkx(net))
-    assert sorted(ends(again)) == sorted(ends(net))
-    assert again.name == "graph:networkx"
-
-
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("a b\nc d\n", "cannot both reach each other"),
-        ("a -> b\n", "cannot both reach each other"),
-        ("a b\nb a\n", "same channel twice"),
-        ("a a\n", "from a node to itself"),
-        ("a b c\n", r"net.txt:1: found 'a b c'"),
-        ("# nothing\n", "no links"),
-    ],
-)
-def test_a_wrong_edge_list_is_one_clear_line(tmp_path, text, wrong):
-    file = tmp_path / "net.txt"
-    file.write_text(text)
-    with pytest.raises(InputError, match=wrong):
-        topology(f"graph:{file}")
-
-
 def test_a_wrong_file_is_one_clear_line(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         topology(f"graph:{tmp_path / 'none.txt'}")
@@ -68,6 +52,76 @@ def test_a_wrong_file_is_one_clear_line(tmp_path):
         topology(f"graph:{broken}")
 
 
-def test_the_package_itself_makes_networks():
-    assert nl.topology("ring:4").num_nodes == 4
-    assert nl.topology(nx.petersen_graph()).num_channels == 30
+def star(kinds, attribute="type"):
+    """A vertex in the middle of the others, each of a kind; None is not marked."""
+    graph = nx.star_graph(len(kinds) - 1)
+    for node, kind in enumerate(kinds):
+        if kind is not None:
+            graph.nodes[node][attribute] = kind
+    return graph
+
+
+@pytest.mark.parametrize("attribute", ["type", "kind", "role", "Role"])
+def test_hosts_come_before_the_switch_that_they_hang_on(tmp_path, attribute):
+    path = tmp_path / "star.graphml"
+    nx.write_graphml(star(["switch", "host", "host"], attribute), path)
+    found = read_graph(path)
+    assert (found.num_hosts, found.num_routers, found.num_channels) == (2, 1, 4)
+    assert found.labels == ("1", "2", "0")
+    assert found.channel_name(0) == "1 -> 0"
+    assert not found.direct
+
+
+@pytest.mark.parametrize(
+    ("kinds", "hosts"),
+    [
+        (["Switch", "host", "CPU"], 2),
+        (["router", "host", "host"], 2),
+        (["core", "edge", "edge"], 0),
+        (["switch", "core", "core"], 2),
+    ],
+)
+def test_words_for_hosts_and_for_routers(kinds, hosts):
+    graph = star(kinds)
+    if not hosts:  # a core switch above the layers of a tree
+        graph.add_nodes_from(["a", "b"], type="server")
+        graph.add_edges_from([(1, "a"), (2, "b")])
+    assert graph_topology(graph).num_hosts == (hosts or 2)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "what"),
+    [
+        (["switch"] * 3, "3 routers and no host"),
+        (["leaf", "spine", "spine"], "3 routers and no host"),
+        (["Switch", None, None], "1, of which no kind is said, beside others"),
+        ([None, "host", "host"], "0, of which no kind is said, beside others"),
+        (
+            ["disk", "disk", "host"],
+            r"0 of kind 'disk'; expected a host \(accelerator, .*, worker\)",
+        ),
+        (["rack 7", "rack 8", "rack 7"], "0 of kind 'rack 7'"),
+        (["core", "host", "switch"], "the kind 'core' beside hosts"),
+    ],
+)
+def test_what_is_not_clear_is_refused(kinds, what):
+    with pytest.raises(InputError, match=f"^graph:networkx: found {what}"):
+        graph_topology(star(kinds))
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [[None] * 3, ["host"] * 3, ["CPU", "gpu", "Host"], ["router"] * 3, ["rack 7"] * 3, [""] * 3],
+)
+def test_vertices_that_are_all_alike_are_hosts_and_routers_in_one(kinds):
+    found = graph_topology(star(kinds))
+    assert found.direct
+    assert (found.num_hosts, found.num_channels, found.labels) == (3, 4, ())
+
+
+def test_omega_networks_are_refused():
+    check_all_compute(mesh(2, 2))
+    check_all_compute(graph_topology(star(["switch", "host", "host"])))
+    for net in (omega(8), without(omega(8), channels="switch 0.0->switch 1.0")):
+        with pytest.raises(InputError, match="on which netloom would put tasks and traffic"):
+            check_all_compute(net)

@@ -106,38 +106,6 @@ def test_computers_own_hosts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("hosts: a b c\na s\nb s\n", "host c without a link"),
-        ("hosts: a b\na -> s\nb s\n", "host a with 1 channels out and 0 in"),
-        ("hosts: a b\na s\nb t\n", "hosts a and b that cannot both reach each other"),
-        ("hosts: a b\na s 1\nb s\n", "a -> s with bandwidth 1, b -> s with no bandwidth; expected"),
-        (
-            "hosts: a b\na s 1\nb s 1Gb/s\n",
-            "a -> s with bandwidth 1, b -> s with bandwidth 1 Gb/s; expected",
-        ),
-        (
-            "hosts: a b\na s 1 1\nb s 1 1ns\n",
-            "a -> s with latency 1 cycles, b -> s with latency 1 ns",
-        ),
-        ("hosts: a b\na s 1 2000000\nb s 1 1\n", "a latency of 2e\\+06 cycles on a -> s"),
-        ("hosts: a b[\na s\n", r"net.txt:1: found 'b\['"),
-        ("hosts: a b\na s fast\n", "net.txt:2: found 'a s fast'; expected 'a b' or 'a -> b', per"),
-        ("hosts: a b\na s 1 2 3\n", "net.txt:2: found 'a s 1 2 3'"),
-        ("hosts:\na s\n", "2 routers and no host"),
-        ("clock: soon\na s\n", "net.txt:1: found 'clock: soon'; expected clock: and a clock such"),
-        ("a -> b\na b\n", "net.txt:2: found the same channel twice: a -> b"),
-        ("a b\nb -> a\n", "net.txt:2: found the same channel twice: b -> a"),
-        ("a b\na -> b\n", "net.txt:2: found the same channel twice: a -> b"),
-    ],
-)
-def test_what_is_not_clear_is_one_line(tmp_path, text, wrong):
-    with pytest.raises(InputError, match=wrong) as error:
-        read(tmp_path, text)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
     ("attributes", "wrong"),
     [
         (

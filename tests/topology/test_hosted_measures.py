@@ -72,30 +72,12 @@ def test_diameters_and_mean_distances_are_the_known_ones(spec, most, mean):
     assert average_distance(net) == pytest.approx(mean, abs=5e-5)
 
 
-def test_twisting_saves_what_the_literature_says_of_all_to_all_traffic():
-    """An even spread loads every channel alike, N (N − 1) D / C; a torus's long rings have more."""
-    for twisted, plain, gain in [
-        ("twisted-torus:4x4x8", 128, 1.745), ("twisted-torus:4x8x8", 256, 1.391)
-    ]:  # fmt: skip
-        net = topology(twisted)
-        pairs = net.num_hosts * (net.num_hosts - 1)
-        assert plain / (pairs * average_distance(net) / net.num_channels) == (
-            pytest.approx(gain, abs=5e-4)
-        )
-
-
 @pytest.mark.parametrize("q", [4, 5, 7, 9])
 def test_all_pairs_of_a_slim_fly_are_one_or_two_hops_apart(q):
     net = topology(f"slim-fly:{q}/3")
     routers, links = net.num_routers, degree(net)
     hops = 9 * routers * (links + 2 * (routers - 1 - links))
     assert average_distance(net) == pytest.approx(hops / (net.num_hosts * (net.num_hosts - 1)))
-
-
-def test_all_to_all_loads_each_channel_of_the_slim_fly_of_5_with_208_paths():
-    net = topology("slim-fly:5/4")
-    pairs = net.num_hosts * (net.num_hosts - 1)
-    assert pairs * average_distance(net) / net.num_network_channels == pytest.approx(208)
 
 
 @pytest.mark.parametrize(

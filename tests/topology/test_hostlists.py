@@ -9,38 +9,10 @@ def read(text):
     return [name for word in words_of(text) for name in unfolded(word)]
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("n1", ["n1"]),
-        ("n[001-003,7]", ["n001", "n002", "n003", "n7"]),
-        ("n[9-11]x, login", ["n9x", "n10x", "n11x", "login"]),
-        ("r[1-2]n[0,4] r3", ["r1n0", "r1n4", "r2n0", "r2n4", "r3"]),
-        ("(0,[1-2])", ["(0,1)", "(0,2)"]),
-        ("[3-4]", ["3", "4"]),
-        ("n[ 1 , 2 ]", ["n1", "n2"]),
-    ],
-)
-def test_lists_as_batch_systems_write_them(text, names):
-    assert read(text) == names
-
-
-@pytest.mark.parametrize(
-    "word", ["n[", "n]", "n[]", "n[1", "n[[1]]", "n[1-]", "n[a-c]", "n[1-9999999999]", "n[-1]"]
-)
-def test_what_is_no_list_is_named(word):
-    with pytest.raises(InputError, match=r"^nodes: found 'n.*; expected names such as h0"):
-        unfolded(word)
-
-
 def test_a_list_is_as_long_as_it_may_be_and_no_longer():
     assert len(unfolded("n[0-9]x[0-9]", most=100)) == 100
     with pytest.raises(InputError, match="found 'n"):
         unfolded("n[0-9]x[0-10]", most=100)
-    with pytest.raises(InputError, match="found 'n"):
-        unfolded("n[0-999999999][0-999999999][0-999999999]")
-    with pytest.raises(InputError, match="a range from its lowest number on"):
-        unfolded("n[4-3]")
 
 
 names = st.from_regex(r"\A[A-Za-z0-9_.:-]{1,14}\Z")

@@ -5,10 +5,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.routing import ShortestPath, paths
-from netloom.topology import Omega, diameter, num_links, omega, to_networkx, topology
+from netloom.topology import num_links, omega, to_networkx
 from netloom.topology.families import checked_stages
 from netloom_papers.combining.network import digit_reversed
 
@@ -113,14 +112,6 @@ def test_every_line_is_a_channel_each_way(pes, size):
     assert set(leaving[2 * pes :].tolist()) == {2 * size}
 
 
-def test_it_is_a_graph_like_any_other():
-    net = omega(16)
-    graph = to_networkx(net)
-    assert nx.is_strongly_connected(graph)
-    assert graph.nodes[37]["label"] == "switch 0.5"
-    assert diameter(net) == nx.diameter(graph) - 2  # channels of hosts are no hops
-
-
 def loads_by_stage(net, pe, module):
     """Channel loads of requests, line by line: load → lines that have it, for each stage."""
     routed = paths(net, ShortestPath(), np.asarray(pe), net.pes + np.asarray(module)).whole(net)
@@ -182,23 +173,6 @@ def test_the_largest_network_has_the_lines_of_the_recurrence():
 
 
 @pytest.mark.parametrize(("pes", "size"), SHAPES)
-def test_least_significant_first_takes_the_digits_from_the_other_end(pes, size):
-    net = omega(pes, size)
-    for pe, module in product(range(0, pes, 3), range(pes)):
-        _, lines = walk(net, pe, digits(module, size, net.stages)[::-1])
-        found = net.lines(pe, digit_reversed(module, pes, size))
-        assert found.tolist() == lines
-        assert found[-1] == digit_reversed(module, pes, size)
-
-
-def test_neighbouring_modules_part_early_or_late_by_the_order_of_digits():
-    net = omega(512)
-    close, far = net.lines(7, [0, 1]), net.lines(7, digit_reversed([0, 1], 512))
-    assert (close[0] == close[1]).tolist() == [True] * 9 + [False]
-    assert (far[0] == far[1]).tolist() == [True] + [False] * 9
-
-
-@pytest.mark.parametrize(("pes", "size"), SHAPES)
 def test_reversed_digits(pes, size):
     count = checked_stages(pes, size)
     found = digit_reversed(np.arange(pes), pes, size)
@@ -206,47 +180,3 @@ def test_reversed_digits(pes, size):
     expected = [digits(number, size, count)[::-1] for number in range(pes)]
     assert [digits(number, size, count) for number in found.tolist()] == expected
     assert np.array_equal(digit_reversed(found, pes, size), np.arange(pes))
-
-
-@pytest.mark.parametrize("spec", ["omega:512", "omega:4096/8", "omega:64/4"])
-def test_a_spec_names_the_network_that_has_it_as_its_name(spec):
-    net = topology(spec)
-    assert isinstance(net, Omega)
-    assert net.name == spec
-    assert topology("omega:16/2").name == "omega:16"
-    assert topology("omega:65536").num_ends == 2 * 65_536 + 16 * 32_768
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("omega:100", "100 PEs, with switches of size 2; expected a power of 2 from 4 to 65536"),
-        ("omega:2", "2 PEs"),
-        ("omega:131072", "131072 PEs"),
-        ("omega:512/4", "512 PEs, with switches of size 4; expected a power of 4 from 4 to 65536"),
-        ("omega:65536/8", "expected a power of 8 from 8 to 32768"),
-        ("omega:4/8", "4 PEs"),
-        ("omega:81/3", "switches of size 3; expected 2, 4 or 8"),
-        ("omega:64/", "''"),
-        ("omega:/2", "''"),
-        ("omega:", "''"),
-        ("omega:-4", "'-4'"),
-        ("omega:8x8", "'8x8'"),
-        ("omega:64/2/2", "'2/2'"),
-        ("omega:999999999999", "999999999999 PEs"),
-    ],
-)
-def test_a_wrong_spec_is_one_clear_line(spec, message):
-    with pytest.raises(InputError, match=message) as caught:
-        topology(spec)
-    assert str(caught.value).startswith(f"{spec}: ")
-    assert "\n" not in str(caught.value)
-
-
-def test_fields_are_named_where_there_is_no_spec():
-    with pytest.raises(InputError, match=r"^pes: found 6 PEs"):
-        checked_stages(6, 2)
-    with pytest.raises(InputError, match=r"^switch_size: found switches of size 16"):
-        checked_stages(256, 16)
-    with pytest.raises(InputError, match=r"^omega:256/16: found switches"):
-        omega(256, 16)

@@ -5,7 +5,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import spec_table, topology
-from netloom.topology.parse import SPECS, TOPOLOGIES, spec_by_name, spec_in_words
+from netloom.topology.parse import SPECS, TOPOLOGIES, spec_by_name
 from tests.networks import DIRECT, EVERY, HOSTED, OTHERS, SWITCHED
 
 FORMS = [form for spec in SPECS.values() for form in spec.forms if not form.endswith("FILE")]
@@ -67,30 +67,6 @@ def test_sides_by_name_make_the_same_network(form):
 
 def test_every_family_names_its_sides():
     assert [name for name, spec in SPECS.items() if not spec.sides] == ["graph", "fabric"]
-
-
-@pytest.mark.parametrize(
-    ("spec", "wrong"),
-    [
-        ("leaf-spine:leafs=3,spines=2,hosts=1", "found 'leafs=3'; expected leaves (the nearest)"),
-        ("leaf-spine:leaves=3", "found no spines and no hosts; expected leaves=N, spines=N"),
-        ("leaf-spine:leaves=3,leaves=2", "found two values of leaves"),
-        ("mesh:sides=,hosts=2", "found 'sides='"),
-        ("mesh:sides=4x4,4", "found '4'"),
-    ],
-)
-def test_sides_that_are_not_there_are_named(spec, wrong):
-    with pytest.raises(InputError) as caught:
-        topology(spec)
-    assert wrong in str(caught.value)
-
-
-def test_a_network_says_what_it_has_in_words():
-    assert spec_in_words("leaf-spine:32x24x8") == "32 leaves, 24 spines, 8 hosts per leaf"
-    assert spec_in_words("dragonfly:1x4x2/palmtree") == (
-        "1 host per router, 4 routers per group, 2 global links per router"
-    )
-    assert spec_in_words("torus:8x8") == spec_in_words("fabric:my.txt") == ""
 
 
 def junk():

@@ -179,29 +179,6 @@ def test_a_large_tree_is_recognised_without_tables():
     assert numbers(tree_shape(net)) == ((12, 12, 24), (1, 12, 12), (1, 1, 1))
 
 
-@pytest.mark.parametrize(("k", "n"), [(2, 3), (3, 2), (4, 3)])
-def test_the_fat_tree_of_booksim_is_a_k_ary_n_tree(k, n):
-    """Switch ids level by level from the roots; a down port p replaces one digit of the place."""
-    width, one, other = k ** (n - 1), [], []
-    for level in range(n - 1):
-        for pos in range(width):
-            block, rest = divmod(pos, k ** (n - 1 - level))
-            b = rest % k ** (n - 2 - level)
-            for p in range(k):
-                below = block * k ** (n - 1 - level) + p * k ** (n - 2 - level) + b
-                one.append(level * width + pos)
-                other.append((level + 1) * width + below)
-    routers = Topology(
-        "graph:booksim", n * width, np.array(one + other, np.int32), np.array(other + one, np.int32)
-    )
-    hosts = np.arange(k**n)
-    net = attach_hosts(routers, (n - 1) * width + hosts // k, name="graph:booksim")
-    found, spec = tree_shape(net), topology(f"fat-tree:{k}x{n}")
-    assert numbers(found) == numbers(spec.family)
-    assert found.host_at is None
-    assert placed_channels(net, found) == placed_channels(spec, spec.family)
-
-
 @settings(max_examples=60, deadline=None)
 @given(trees(), st.integers(0, 2**32), st.sampled_from(["d-mod-k", "s-mod-k"]))
 def test_routing_by_labels_is_the_same_on_a_renumbered_tree(net, seed, routing):

@@ -50,16 +50,9 @@ ONE_PATH = [
     ("xgft:4x4/2x2", "d-mod-k"),  # hosts of two ports
     ("xgft:4x4/2x2", "minhop"),
     ("xgft:4x4/1x2/1x3", "d-mod-k"),  # parallel cables
-    ("leaf-spine:4x2x4", "spread"),
     ("dragonfly:2x4x2", "dfsssp"),
     ("dragonfly:2x4x2", "nue:2"),
     ("torus:4x4/2", "torus-2qos"),
-    ("jellyfish:16x4x3/1", "up-down"),
-    ("jellyfish:16x4x3/1", "spread"),
-    ("jellyfish:16x4x3/1", "layered"),
-    ("slim-fly:5/2", "shortest-path"),
-    ("dragonfly:2x4x2", "shortest-path"),
-    ("butterfly:3x3", "spread"),
 ]
 
 

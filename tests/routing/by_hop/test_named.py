@@ -15,7 +15,7 @@ from netloom.routing import (
     paths,
     virtual_channel_routing as routing_of,
 )
-from netloom.routing.by_hop.hosted import BY_HOP, SYNONYMS, _climbed, hop_circle, plan, planned
+from netloom.routing.by_hop.hosted import BY_HOP, SYNONYMS, hop_circle, plan, planned
 from netloom.routing.parse import SIMULATED
 from netloom.routing.virtual_channels import virtual_channel_cycle
 from netloom.topology import mesh, topology, without
@@ -61,13 +61,6 @@ def test_so_many_vcs_are_needed_and_with_one_fewer_a_circle_is_named(name, routi
         assert len(refused.value.cycle) > 1
 
 
-@pytest.mark.parametrize(("name", "routing", "needed"), NEEDED)
-def test_the_rungs_by_rule_are_no_fewer_than_packets_take(name, routing, needed):
-    net = topology(name)
-    wanted = plan(net, *split_spec(routing))
-    assert _climbed(net, wanted._replace(rungs=())).classes <= needed
-
-
 def test_ways_round_what_is_broken_are_followed():
     tree = without(topology("leaf-spine:4x3x2"), channels="leaf0-spine0,leaf1-spine1,leaf2-spine2")
     assert routing_of(tree, "nca", num_vcs=1).minimal
@@ -84,20 +77,6 @@ def test_ways_round_what_is_broken_are_followed():
         routing_of(without(topology("hyperx:3x3/1"), channels=[0]), "ugal-l", num_vcs=8)
 
 
-@pytest.mark.parametrize(
-    ("name", "default"),
-    [
-        ("fat-tree:4x2", "nca"),
-        ("dragonfly:1x2x1", "minimal-group"),
-        ("hyperx:3x3/1", "dimension-order"),
-        ("torus:4x4/2", "dimension-order"),
-        ("jellyfish:12x4x3/1", "minimal"),
-    ],
-)
-def test_each_family_has_a_default(name, default):
-    assert routing_of(topology(name), "default", num_vcs=8).name == default
-
-
 def test_every_name_that_is_only_simulated_is_known():
     net = topology("dragonfly+:2x2x2x1")
     for name in SIMULATED:
@@ -109,26 +88,6 @@ def test_every_name_that_is_only_simulated_is_known():
             parse_routing(name, net)
         with pytest.raises(InputError, match="expected hosts that hang on routers, such as"):
             routing_of(mesh(3, 3), name, num_vcs=8)
-
-
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("ugal-l:threshold=-1", "a whole number of at least 0"),
-        ("ugal-l:queues=3", "found option 'queues'; expected threshold=FLITS"),
-        ("ugal-l:threshold=9999999", "at most 1048576 flits"),
-        ("nca-adaptive:some", "expected all"),
-        ("valiant:3", "expected valiant alone"),
-        ("rumour", "found 'rumour'; expected nca, nca-adaptive"),
-        ("par", "a dragonfly or dragonfly"),
-        ("valiant-group", "a dragonfly or dragonfly"),
-        ("nca", "found shortest ways that go up again"),
-        ("dimension-order:0,0", "each of the dimensions"),
-    ],
-)
-def test_what_does_not_fit_is_refused(name, wanted):
-    with pytest.raises(InputError, match=wanted):
-        routing_of(topology("hyperx:3x3/2"), name, num_vcs=4)
 
 
 def test_detours_need_routers_by_which_packets_enter_and_leave():

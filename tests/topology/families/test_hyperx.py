@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.topology import Cube, topology
 from tests.topology.families.joins import check_network, links
 
@@ -43,24 +42,3 @@ def test_several_hosts_on_each_router_of_a_cube(spec):
     assert np.array_equal(net.routers.channel_target, check.channel_target)
     assert net.injection_router.tolist() == np.arange(check.num_hosts).repeat(int(hosts)).tolist()
     assert net.name_of(net.num_ends - 1) == check.name_of(check.num_hosts - 1)
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("hyperx:4x4", "'4x4'; expected sides and hosts per router, such as hyperx:4x4/4"),
-        ("hyperx:/4", "no numbers"),
-        ("hyperx:4x4/0", "'0'"),
-        ("hyperx:4x4/4/2/1", "'4x4/4/2/1'"),
-        ("hyperx:4000x4000/4", "at most"),
-        ("hyperx:9999999999/1", "at most"),
-        ("mesh:4x4/", "''"),
-        ("mesh:4x4/0", "'0'"),
-        ("mesh:4x4/4/4", "'4/4'"),
-        ("torus:100x100/100000", "at most"),
-    ],
-)
-def test_what_is_wrong_is_one_clear_line(spec, message):
-    with pytest.raises(InputError, match=message) as caught:
-        topology(spec)
-    assert "\n" not in str(caught.value)

@@ -2,7 +2,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.topology.families import field, prime_power
 from tests.topology.families.joins import check_network, links
@@ -57,22 +56,3 @@ def test_a_slim_fly_keeps_the_promises_of_a_network():
     graph = nx.Graph(list(links(net)))
     assert nx.girth(graph) == 5
     assert nx.is_isomorphic(graph, nx.hoffman_singleton_graph())
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("slim-fly:5", "'5'; expected q and hosts per router"),
-        ("slim-fly:6/2", "q = 6; expected a power of a prime"),
-        ("slim-fly:2/1", "q = 2"),
-        ("slim-fly:1/1", "q = 1"),
-        ("slim-fly:5/0", "'0'"),
-        ("slim-fly:5/4/3", "'5/4/3'"),
-        ("slim-fly:1009/1", "at most"),
-        ("slim-fly:99999999999/1", "at most"),
-    ],
-)
-def test_a_wrong_slim_fly_is_one_clear_line(spec, message):
-    with pytest.raises(InputError, match=message) as caught:
-        topology(spec)
-    assert "\n" not in str(caught.value)

@@ -28,6 +28,10 @@ def unpacked(name: str) -> str:
     return gzip.decompress((DATA / f"{name}.gz").read_bytes()).decode()
 
 
+def text_of(name: str) -> str:
+    return (DATA / name).read_text()
+
+
 def read_text_as_fabric(text: str) -> Topology:
     """Read a text as a file called ``net``; messages begin with ``net:LINE``."""
     with TemporaryDirectory() as folder:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from netloom.base.errors import InputError
 from tests.topology.subnets.said import links, network
 
 
@@ -42,23 +39,3 @@ def test_nodes_are_hosts_by_their_numbers_wherever_they_are_listed(tmp_path):
 def test_a_node_may_have_a_latency(tmp_path):
     found = cycles(network(tmp_path, "router 0 node 0 5 node 1\n"))
     assert (found["node0", "0"], found["0", "node0"], found["node1", "0"]) == (5, 5, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("router 0 node 0 router\n", ":1: found 'router 0 node 0 router'"),
-        ("router 0 node 0\nrouter 0 node 1 wire 3\n", ":2: found 'router 0 node 1 wire 3'"),
-        ("router 0 node 0 router 0\n", ":1: found router 0 joined to router 0"),
-        ("node 0 node 1\n", ":1: found node 0 joined to node 1"),
-        ("router 0 node 0\nrouter 1 node 0\n", ":2: found node 0 on routers 0 and 1"),
-        ("router 0 node 0 router 1 4 node 1\nrouter 0 router 1 5\n", ":2: found router 0 to"),
-        ("router 0 node 1 node 2\n", "found 2 nodes, but no node 0"),
-        ("router 0 node 0 router 1 0\n", ":1: found router 1 after 0 cycles"),
-        ("router 0 node 0\nrouter 1 node 1\n", "cannot both reach each other"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_said_with_its_line(tmp_path, text, says):
-    with pytest.raises(InputError) as error:
-        network(tmp_path, text)
-    assert says in str(error.value)

@@ -16,34 +16,11 @@ from tests.topology.subnets.said import hops, read
 
 DATA = Path(__file__).parent / "data" / "codes"
 
-CONF = """\
-LPGROUPS
-{
-   MODELNET_GRP
-   {
-      repetitions="36";
-      modelnet_dragonfly_dally="2";
-   }
-}
-PARAMS
-{
-# number of routers in group
-   num_routers="4";
-   num_groups="9";
-   local_bandwidth="2.0";
-   global_bandwidth="1.0";
-   cn_bandwidth="4.0";
-   num_cns_per_router="2";
-   intra-group-connections="../src/conf/dfdally-72-intra"
-   inter-group-connections="../src/conf/dfdally-72-inter";
-}
-"""
-
 
 @pytest.fixture
 def dally(tmp_path):
     """Return a folder with the wiring of 72 hosts."""
-    for name in ("dfdally-72-intra", "dfdally-72-inter"):
+    for name in ("dfdally-72-intra", "dfdally-72-inter", "dfdally_72.conf"):
         shutil.copy(DATA / name, tmp_path / name)
     return tmp_path
 
@@ -87,7 +64,6 @@ def test_a_whole_dragonfly_is_known_as_one(dally):
 
 
 def test_a_conf_file_says_hosts_and_rates(dally):
-    (dally / "dfdally_72.conf").write_text(CONF)
     net = read(dally / "dfdally_72.conf")
     assert net.num_hosts == 72
     assert net.reference_gbps == pytest.approx(4 * 8 * 1.073741824)
@@ -110,9 +86,10 @@ def test_a_conf_file_says_hosts_and_rates(dally):
     ],
 )
 def test_a_wrong_conf_file_is_refused(dally, old, new, says):
-    (dally / "net.conf").write_text(CONF.replace(old, new))
+    conf = dally / "dfdally_72.conf"
+    conf.write_text(conf.read_text().replace(old, new))
     with pytest.raises(InputError) as error:
-        read(dally / "net.conf")
+        read(conf)
     assert says in str(error.value)
 
 

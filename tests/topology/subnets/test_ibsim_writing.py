@@ -5,16 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
-from netloom.topology import topology, without
+from netloom.topology import topology
 from netloom.topology.core import port_numbers, way_back
 from netloom.topology.subnets.files import read_fabric
-from tests.reference.ibsim import ibsim_text
-from tests.topology.subnets.fabric_files import (
-    read_text_as_fabric,
-    unpacked,
-    written_and_read,
-)
+from tests.topology.subnets.fabric_files import read_text_as_fabric, unpacked, written_and_read
 
 SPECS = ("leaf-spine:3x2x2/2", "fat-tree:4x2", "dragonfly:2x4x2", "rail:2x2x2x2", "torus:4x4/2")
 
@@ -61,13 +55,3 @@ def test_what_a_file_says_is_written_again(name):
         assert np.array_equal(mine, said), what
     assert found.cabling.others.names == net.cabling.others.names
     assert found.cabling.rail_names == net.cabling.rail_names
-
-
-def test_what_is_broken_is_left_out():
-    found = written_and_read(without(topology("leaf-spine:3x2x2"), nodes="spine1,h0"))
-    assert found.labels == ("h1", "h2", "h3", "h4", "h5", "leaf0", "leaf1", "leaf2", "spine0")
-
-
-def test_channels_that_lead_one_way_are_no_cables():
-    with pytest.raises(InputError, match="channels that lead one way"):
-        ibsim_text(topology("butterfly:2x2"))

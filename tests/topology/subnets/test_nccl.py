@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from netloom.base.errors import InputError
+from tests.topology.subnets.fabric_files import text_of
 from tests.topology.subnets.said import links, network
 
-GPU = """<pci busid="{bus}" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
-<gpu dev="{dev}" sm="80" rank="{dev}" gdr="1">
-<nvlink target="c7" count="2" tclass="0x068000"/><nvlink target="c4" count="2" tclass="0x068000"/>
-</gpu></pci>"""
-MACHINE = f"""\
-<system version="1">
-<cpu numaid="0" affinity="ff" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">
-<pci busid="01" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">
-{GPU.format(bus="07", dev=0)}
-<pci busid="0c" class="0x020700" link_speed="16.0 GT/s PCIe" link_width="8">
-<nic><net name="mlx5_0" dev="0" speed="200000" port="1"/></nic></pci>
-<pci busid="0d" class="0x010802" link_speed="16.0 GT/s PCIe" link_width="4"/>
-</pci></cpu>
-<cpu numaid="1" affinity="ff00" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">
-{GPU.format(bus="47", dev=1)}
-</cpu></system>
-"""
+MACHINE = text_of("machine.nccl.xml")
 
 
 def test_a_machine_is_its_cards_and_what_joins_them(tmp_path):
@@ -44,24 +26,3 @@ def test_one_processor_needs_no_note(tmp_path):
     net = network(tmp_path, MACHINE[:start] + "</system>")
     assert not net.notes
     assert net.num_hosts == 2
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ('tclass="0x068000"', 'tclass="0x030200"', ":6: found an NVLink to c7 of class 0x030200"),
-        ('sm="80"', 'sm="86"', ":5: found NVLinks of a GPU with sm=86"),
-        ('count="2"', 'count="0"', ":6: found count=0"),
-        ('link_width="8"', 'link_width=""', "PCIe' and link_width ''"),
-        ("AuthenticAMD", "Unheard", ":2: found several CPUs, one of arch 'x86_64' and vendor 'Unh"),
-        ('busid="47"', 'busid="07"', ":13: found '07' again, after line 4"),
-        ('class="0x060400"', 'class="0x01"', ":3: found something in a PCI device of class 0x01"),
-        ('busid="01" ', "", ":3: found <pci> without busid"),
-        ("</cpu></system>", "</cpu>", "XML that cannot be read"),
-        ("<system version", "<!DOCTYPE a [<!ENTITY x 'y'>]><system version", "not known"),
-    ],
-)  # fmt: skip
-def test_what_is_not_modelled_is_refused_with_its_line(tmp_path, old, new, says):
-    with pytest.raises(InputError) as error:
-        network(tmp_path, MACHINE.replace(old, new))
-    assert says in str(error.value)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from netloom.topology.subnets.infiniband import gbps_of, lane_rate
-from tests.topology.subnets.fabric_files import read_text_as_fabric, unpacked
+from tests.topology.subnets.fabric_files import read_text_as_fabric, text_of, unpacked
 
 DATA = {
     "SDR": 8, "DDR": 16, "QDR": 32, "FDR10": 40, "FDR": 600 / 11, "EDR": 100, "HDR": 200,
@@ -30,26 +30,7 @@ def test_a_rate_is_what_is_left_for_data(speed, width):
         assert lane_rate(f"{width}X", said) == wanted
 
 
-HOSTS = """\
-switchguid=0x10
-Switch 4 "S-0000000000000010" # "leaf"
-[1] "H-0000000000000020"[1] # "node1 HCA-1" lid 8 4xHDR
-[2] "H-0000000000000030"[1] # "node2 HCA-1" lid 9 4xQDR
-[3] "S-0000000000000011"[1] # "spine" lid 2 4xQDR
-
-Switch 4 "S-0000000000000011" # "spine"
-[1] "S-0000000000000010"[3] # "leaf" lid 1 4xQDR
-[2] "H-0000000000000040"[1] # "node3 HCA-1" lid 10 4xHDR
-
-Ca 1 "H-0000000000000020" # "node1 HCA-1"
-[1](21) "S-0000000000000010"[1] # lid 8 lmc 0 "leaf" lid 1 4xHDR
-
-Ca 1 "H-0000000000000030" # "node2 HCA-1"
-[1](31) "S-0000000000000010"[2] # lid 9 lmc 0 "leaf" lid 1 4xQDR
-
-Ca 1 "H-0000000000000040" # "node3 HCA-1"
-[1](41) "S-0000000000000011"[2] # lid 10 lmc 0 "spine" lid 2 4xHDR
-"""
+HOSTS = text_of("speeds.ibnetdiscover")
 
 
 def test_speeds_of_one_fabric_have_the_ratio_of_their_data():

@@ -110,32 +110,6 @@ def test_a_flat_cluster_is_one_switch(tmp_path):
     assert (net.num_hosts, net.num_routers, net.num_channels) == (6, 1, 12)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (CLUSTER.format(last=3, more='bb_bw="2GBps"'), ":6: found bb_bw=2GBps"),
-        (CLUSTER.format(last=3, more='sharing_policy="SHARED"'), ":6: found sharing_policy SHARED"),
-        (CLUSTER.format(last=3, more='topology="TORUS" topo_parameters="3,2"'), "found 4 nodes"),
-        (CLUSTER.format(last=5, more='topology="TORUS" topo_parameters="3,x"'), "'3,x'"),
-        (CLUSTER.format(last=5, more='topology="FAT_TREE" topo_parameters="2;3;1,1;1,1"'), "2;3"),
-        (CLUSTER.format(last=5, more='topology="TORUS"'), "<cluster> without topo_parameters"),
-        (CLUSTER.format(last=5, more='topology="RING" topo_parameters="6"'), "topology RING"),
-        (CLUSTER.format(last=5, more='topology="DRAGONFLY" topo_parameters="3,1;1,1;2,1;1"'),
-         "3 groups with 2 routers"),
-        (CLUSTER.format(last=5, more="").replace("125MBps", "fast"), ":6: found bw=fast"),
-        (CLUSTER.format(last=5, more="").replace("0-5", "5-0"), ":6: found '[5-0]'"),
-        (CLUSTER.format(last=5, more="").replace("</zone>", '<link id="l"/></zone>'), "<link>"),
-        (CLUSTER.format(last=5, more="")[:-20], "XML that cannot be read"),
-        ("<platform version='4.1'/>", ":1: found 0 clusters"),
-        ("<platform>" * 70, "inside each other"),
-    ],
-)  # fmt: skip
-def test_what_is_not_modelled_is_refused_with_its_line(tmp_path, text, says):
-    with pytest.raises(InputError) as error:
-        network(tmp_path, text)
-    assert says in str(error.value)
-
-
 def test_comments_before_a_platform_take_no_time_to_pass(tmp_path):
     with pytest.raises(InputError, match="not known"):
         network(tmp_path, "<!-- a --> <!-- b > -->\n" * 20_000 + "<nothing/>")

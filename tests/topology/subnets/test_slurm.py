@@ -11,16 +11,10 @@ from hypothesis import given, settings, strategies as st
 from netloom.base.errors import InputError
 from netloom.topology import cube, topology
 from netloom.topology.core import TreeShape
+from tests.topology.subnets.fabric_files import text_of
 from tests.topology.subnets.said import links, network
 
-TREE = """\
-# a tree of two levels
-SwitchName=s3 Switches=s[0-2]
-switchname=s0 nodes=dev[0-1]
-SwitchName=s1 Nodes=dev[2-3]   # its comment
-SwitchName=s2 \\
-   Nodes=dev4,login1
-"""
+TREE = text_of("tree.topology.conf")
 
 
 def test_a_tree_has_one_cable_for_each_name(tmp_path):
@@ -111,20 +105,7 @@ def test_rings(tmp_path):
         assert np.array_equal(net.routers.channel_target, cube([8], wraps=True).channel_target)
 
 
-TORUS = """\
----
-- topology: flat
-  cluster_default: false
-  flat: true
-- topology: torus
-  cluster_default: true
-  torus3d:
-    toruses:
-    - name: t
-      dims: {x: 4, y: 3, z: 2}
-      nodes: n[01-24]
-      placements: [{dims: {x: 2, y: 2, z: 2}}]
-"""
+TORUS = text_of("torus.topology.yaml")
 
 
 def test_in_a_torus_x_is_fastest(tmp_path):
@@ -166,38 +147,6 @@ def test_yaml_says_the_same_tree(tmp_path):
     - {switch: s2, nodes: "dev4,login1"}
 """
     assert links(network(tmp_path, text)) == links(network(tmp_path, TREE))
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("SwitchName=a Switches=b\n", ":1: found switch 'b' below 'a', which has no line"),
-        ("SwitchName=a Switches=a\n", ":1: found switch 'a' below 'a', itself"),
-        ("SwitchName=a Nodes=x\nSwitchName=a Nodes=y\n", ":2: found switch 'a' again"),
-        ("SwitchName=a Nodes=n[1-\n", ":1: found 'n"),
-        ("SwitchName=a Nodes=x\nBlockName=b Nodes=y\n", ":2: found 'BlockName=b Nodes=y' beside"),
-        ("SwitchName=a Nodes=x Colour=red\n", ":1: found 'SwitchName=a Nodes=x Colour=red'"),
-        ("SwitchName=a Nodes=x LinkSpeed=fast\n", ":1: found LinkSpeed=fast"),
-        ("SwitchName=b Nodes=y\nSwitchName=a Switches=b Nodes=x\n",
-         ":2: found switch 'a' with switches and nodes below it"),
-        ("SwitchName=a\n", ":1: found switch 'a' with nothing on it"),
-        ("SwitchName=a Nodes=x\nSwitchName=b Nodes=y\n", "cannot both reach each other"),
-        ("BlockSizes=4\n", "no switch, block or ring"),
-        ("RingName=a Nodes=x,y\nRingName=b Nodes=z,w\n", ":2: found 2 rings"),
-        ("RingName=a Nodes=x,x\n", ":1: found node 'x' twice"),
-        ("- topology: a\n  flat: true\n", ":1: found a topology that is flat"),
-        ("- topology: a\n  tree: {switches: []}\n", ":1: found a tree with nothing in it"),
-        ("- topology: a\n  flat: true\n- topology: b\n  flat: true\n", ":3: found 2 topologies"),
-        (TORUS.replace("[01-24]", "[01-23]"), ":9: found 23 nodes in a box of 4x3x2"),
-        (TORUS.replace("x: 4", "x: four"), ":10: found 'four' as x"),
-        (TORUS.replace("x: 4", "x: 0"), ":10: found sides 0x3x2"),
-        ("- topology: a\n  tree: [\n", "YAML that cannot be read"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_said_with_its_line(tmp_path, text, says):
-    with pytest.raises(InputError) as error:
-        network(tmp_path, text)
-    assert says in str(error.value)
 
 
 @settings(max_examples=200, deadline=None)

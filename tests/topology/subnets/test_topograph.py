@@ -2,74 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
-from netloom.base.errors import InputError
+from tests.topology.subnets.fabric_files import text_of
 from tests.topology.subnets.said import links, network
-
-MAPPING = """\
-switches:
-  S1:
-    switches: [S2, S3]
-  S2:
-    nodes: [I21, "I[22-23]"]
-  S3:
-    nodes: [I34]
-nodes:
-  I21: {capacity_block: CB2, attributes: {nvlink: CB2}}
-capacity_blocks:
-  CB2:
-    nodes: ["I[21-22]"]
-"""
-BLOCKS = """\
-switches:
-  S1:
-    labels: {topology.kubernetes.io/region: us-east}
-    switches: [S2, S3]
-blocks:
-- switch: S2
-  nodes:
-  - I21
-  - I[22-23]
-- switch: S3
-  nodes: [I34]
-"""
-LIST = """\
-switches:
-- name: S1
-  metadata: {region: us-west}
-  switches: [S2,S3]
-- name: S2
-  capacity_blocks: [cb2]
-- name: S3
-  capacity_blocks: [cb3]
-capacity_blocks:
-- {name: cb2, type: GB200, nvlink: nvl1, nodes: [I21, "I[22-23]"]}
-- {name: cb3, nodes: [I34]}
-"""
 
 
 def test_all_forms_of_a_model_say_the_same(tmp_path):
     pairs = [("S1", "S2"), ("S1", "S3"), ("S2", "I21"), ("S2", "I22"), ("S2", "I23"), ("S3", "I34")]
     expected = sorted([(a, b, 1.0, 1) for a, b in pairs] + [(b, a, 1.0, 1) for a, b in pairs])
-    for text in (MAPPING, BLOCKS, LIST):
-        net = network(tmp_path, text)
+    for form in ("mapping", "blocks", "list"):
+        net = network(tmp_path, text_of(f"{form}.topograph.yaml"))
         assert links(net) == expected
         assert "not by how many cables" in net.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (MAPPING.replace("[S2, S3]", "[S1]"), ":3: found switch 'S1' below 'S1', itself"),
-        (LIST.replace("[cb3]", "[cb4]"), ":7: found capacity block 'cb4'"),
-        (MAPPING.replace("S3:", "S2:"), ":6: found the key 'S2' twice"),
-        (MAPPING.replace("[I34]", "{a: b}"), ":7: found a record as nodes"),
-        ("switches: {}\n", ":1: found no device in what begins as topograph's model"),
-        ("switches: *S\n", ":1: found a reference '*S'"),
-    ],
-)
-def test_what_cannot_be_read_is_said(tmp_path, text, says):
-    with pytest.raises(InputError) as error:
-        network(tmp_path, text)
-    assert says in str(error.value)

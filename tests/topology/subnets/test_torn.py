@@ -60,7 +60,7 @@ def check_cut(name: str, length: int) -> None:
 
 @pytest.mark.parametrize("name", ["written", "old", "plain ibsim"])
 def test_a_file_cut_anywhere_is_refused_or_loses_nothing(name):
-    for length in range(len(WHOLE[name])):
+    for length in range(0, len(WHOLE[name]), 1 if name == "old" else 3):
         check_cut(name, length)
 
 
@@ -72,7 +72,8 @@ def test_what_tools_print_cut_somewhere_is_refused_or_loses_nothing(name, share)
 @pytest.mark.parametrize("name", PRINTED)
 def test_what_tools_print_cut_near_its_end_is_refused_or_loses_nothing(name):
     text = WHOLE[name]
-    for length in range(len(text) - 250, len(text)):
+    end = len(text)
+    for length in (*range(end - 250, end - 60, 5), *range(end - 60, end)):
         check_cut(name, length)
 
 
@@ -87,38 +88,6 @@ def test_a_line_that_is_gone_is_missed(name, data):
     else:
         assert found.num_channels == whole.num_channels
         assert found.labels[4:] == whole.labels[4:]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ('[4] "S-0000000000000011"[2]', '[3] "S-0000000000000011"[2]',
-         "net:6: found port 3 of 'sw' again, after line 5; expected each port once"),
-        ('[3] "S-0000000000000011"[1]', '[5] "S-0000000000000011"[1]',
-         "net:5: found port 5 of 'sw'; expected ports 1 to 4"),
-        ('[3] "S-0000000000000011"[1]', '[3] "S-0000000000000011"[5]',
-         "net:5: found port 5 of 'up'; expected ports 1 to 4"),
-        ('[3] "S-0000000000000011"[1]', '[3] "S-0000000000000010"[3]',
-         "net:5: found a cable from port 3 of 'sw' to the same device"),
-        ('[1] "S-0x10"[3]', '[1] "S-0x10"[4]', "net:5: found port 3 of 'sw' cabled to port 1 of"
-         " 'up', which line 9 says is cabled to port 4 of 'sw'"),
-        ('[1] "S-0x10"[3]\n', "", "net:5: found port 3 of 'sw' cabled to port 1 of 'up', which "
-         "says no cable"),
-        ('[3] "S-0000000000000011"', '[3] "S-0000000000000012"', "net:5: found port 3 of 'sw' "
-         "cabled to port 1 of 'S-0000000000000012', which the file does not list"),
-        ('"H-0x20" # ', '"S-0x10" # ', "net:12: found 'S-0000000000000010' again, after line 2"),
-        ("lid 8 lmc", "lid 16 lmc", "net:3: found LID 8 of port 1 of 'node1/HCA-1'; expected 16, "
-         "as line 13 says"),
-        ("(31)", "(21)", "found port GUID 0x21 again, after line 13; expected each port GUID once"),
-        ('lid 4 lmc 0 "sw" lid 1', 'lid 4 lmc 0 "sw" lid 2', "net:16: found LID 2 of port 2 of"),
-        ('Hca 2 "H-0x20" # "node1', 'Hca two "H-0x20" # "node1', "net:12: found 'Hca two "),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_is_said_with_its_line(old, new, said):
-    assert old in OLD
-    with pytest.raises(InputError) as told:
-        read_text_as_fabric(OLD.replace(old, new, 1))
-    assert said in str(told.value)
 
 
 def test_a_lid_or_a_guid_twice_is_refused():

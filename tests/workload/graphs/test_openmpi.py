@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
@@ -62,16 +61,6 @@ def test_parts_of_the_traffic(run, parts, wanted):
     assert table(read_monitoring(run, parts=parts)) == wanted
 
 
-def test_parts_add_up_to_the_network_and_calls_are_none_of_it():
-    added = np.zeros((16, 16))
-    for parts in ("point-to-point", "collectives", "one-sided"):
-        graph = read_monitoring(LAMMPS, parts=parts)
-        added[graph.source, graph.target] += graph.bytes
-    whole = read_monitoring(LAMMPS)
-    assert np.array_equal(added[whole.source, whole.target], whole.bytes)
-    assert added.sum() == whole.bytes.sum()
-
-
 def test_a_run_is_found_by_directory_by_glob_and_by_any_of_its_files(run):
     (run / "notes.txt").write_text("not a run")
     wanted = table(read(run))
@@ -120,19 +109,6 @@ def test_a_line_that_cannot_be_right_is_named(run, line, wrong):
         read(run)
     assert caught.value.where == f"{run / 'app.0.prof'}:13"
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("", "no Open MPI monitoring files"),
-        ("app.prof", "no such file"),
-        ("x.0.prof", "no such file"),
-    ],
-)
-def test_a_path_without_a_run(tmp_path, name, wrong):
-    with pytest.raises(InputError, match=wrong):
-        read(tmp_path / name)
 
 
 def test_parts_are_known_by_name(run):

@@ -55,13 +55,6 @@ def test_one_matrix_holds_bytes_alone(tmp_path):
     assert again.num_tasks == 4
 
 
-@pytest.mark.parametrize("suffix", ["mtx", "csv"])
-def test_a_number_too_large_for_an_integer_comes_back(tmp_path, suffix):
-    graph = process_graph(2, [0, 1], [1, 0], bytes=[2.0**70, 3])
-    write(graph, tmp_path / f"app.{suffix}")
-    assert same(read(tmp_path / f"app.{suffix}"), graph)
-
-
 def test_whole_numbers_are_written_without_a_point(tmp_path):
     write(ring(3), tmp_path / "app.mtx")
     assert "integer general" in (tmp_path / "app.mtx").read_text()

@@ -198,15 +198,8 @@ def test_what_a_permutation_leaves_in_its_place_is_idle(graph, wanted):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"applied": 0}, "applied: found 0; expected above 0 and below 1"),
-        ({"applied": 1.0}, "applied: found 1.0"),
-        ({"applied": float("nan")}, "applied: found nan"),
         ({"applied": 1e-9}, "applied: found 1e-09; expected at least 2e-07"),
         ({"message_flits": 0}, "message_flits: found 0; expected at least 1"),
-        ({"packet_flits": 0}, "packet_flits: found 0"),
-        ({"gap_cycles": -1}, "gap_cycles: found -1"),
-        ({"seed": -1}, "seed: found -1"),
-        ({"think": "often"}, "law: found 'often'"),
         ({"choice": "first"}, "choice: found 'first'; expected uniform, bytes, messages"),
         (
             {

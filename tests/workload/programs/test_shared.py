@@ -4,7 +4,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.topology import mesh
 from netloom.workload import all_to_all, line, parse_traffic, process_graph, ring, traffic
-from netloom.workload.programs.shared import among, parse_nodes, parse_placed, share, shared_traffic
+from netloom.workload.programs.shared import among, parse_placed, share, shared_traffic
 
 
 @pytest.mark.parametrize(
@@ -27,23 +27,6 @@ def test_a_file_may_have_an_at_in_its_name(tmp_path):
     file.write_text("")
     assert parse_placed(str(file)) == (str(file), None)
     assert parse_placed(f"{file}@8")[0] == str(file)
-
-
-@pytest.mark.parametrize(
-    ("listed", "wrong"),
-    [
-        ("", "''"),
-        ("0-", "'0-'"),
-        ("3-1", "'3-1'; expected a range from its lowest node on"),
-        ("x", "'x'"),
-        ("0-4,2", "host 2 twice"),
-        ("0-999999999", "1000000000 nodes"),
-        ("-1", "'-1'"),
-    ],
-)
-def test_a_list_that_is_none_is_named(listed, wrong):
-    with pytest.raises(InputError, match=wrong):
-        parse_nodes(listed)
 
 
 def test_tasks_are_numbered_on_and_edges_stay_within_a_program():

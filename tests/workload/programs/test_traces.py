@@ -10,19 +10,8 @@ from netloom.topology import mesh, torus
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import EVERYONE
 from tests.reference.agenda import Agenda
-from tests.reference.written_traces import write_trace
 
 HALO = Path(__file__).parents[3] / "examples" / "halo.csv"
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(text, name="trace.csv"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
 
 
 def refused(path, **options):
@@ -92,48 +81,6 @@ def test_bytes_are_cut_into_flits_and_nothing_is_shorter_than_one(file):
 HEAD = "id,after,compute,source,target,flits\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (HEAD + "a,,,0,1,1\n\nb,axe a,,0,1,1", "trace.csv:4: found 'axe' in after; expected the"),
-        (HEAD + "step,,,0,1,1\nb,stop,,0,1,1", "expected the id of a row such as 'step'"),
-        (HEAD + "a,,,0,1,1\n#\na,,,0,1,1", "trace.csv:4: found id 'a' again, as in line 2"),
-        (HEAD + "a;b,,,0,1,1", "trace.csv:2: found id 'a;b'; expected a word, without"),
-        (HEAD + ",,,0,1,1", "trace.csv:2: found id ''"),
-        (HEAD + "a,,-5,0,1,1", "trace.csv:2: found compute_cycles '-5'; expected a whole number"),
-        (HEAD + "a,,1.5,0,1,1", "trace.csv:2: found compute_cycles '1.5'"),
-        (HEAD + f"a,,{2**31},0,1,1", f"trace.csv:2: found compute_cycles '{2**31}'"),
-        (HEAD + "a,,,0,1,x", "trace.csv:2: found flits 'x'"),
-        (HEAD + "a,,,,1,1", "trace.csv:2: found no source; expected a task's number"),
-        (HEAD + "a,,,-1,1,1", "trace.csv:2: found '-1'; expected a whole number"),
-        (HEAD + "a,,,0,1 * 2,1", "trace.csv:2: found target '1 * 2'; expected tasks, or * alone"),
-        (HEAD + "a,,,0,1,", "trace.csv:2: found a target, but no flits"),
-        (HEAD + "a,,,0,,4", "trace.csv:2: found a length, but no target"),
-        ("# tasks: 4\n" + HEAD + "a,,,0,1,1\nb,,,0,2 4,1", "csv:4: found task 4; expected 0 to 3"),
-        ("# tasks: 0\n" + HEAD, "trace.csv:1: found '0'; expected a whole number of at least 1"),
-        (HEAD, "trace.csv:1: found no entries"),
-        ("", "trace.csv: found an empty file"),
-        ("#\nid,sources,target,flits\na,0,1,1", "csv:2: found column 'sources'; expected 'source"),
-        ("id,afer,source\na,,0", "trace.csv:1: found column 'afer'; expected 'after', or"),
-        ("id,from,to\na,0,1", "found no column 'source', but id, from, to; expected columns"),
-        ("id,source,target\na,0,1", "trace.csv:1: found no column 'flits', but id, source, target"),
-        ("id,source,compute,compute_cycles\na,0,1,1", "found two columns 'compute_cycles'"),
-        (HEAD + "a,,,0,1,1\nb,,,0,1,1,7", "trace.csv:3: found 7 fields; expected 6, as in line 1"),
-        (HEAD + "a,a,,0,1,1", "circle of entries that each wait for the next: a -> a; expected"),
-        (
-            HEAD + "x,,,0,1,1\nc,b,,0,1,1\nb,a x,,0,1,1\nd,c,,0,1,1\na,x c,,0,1,1",
-            "trace.csv:3: found a circle of entries that each wait for the next: c -> b -> a -> c",
-        ),
-        (
-            HEAD + "".join(f"e{i},e{(i + 1) % 20},,0,1,1\n" for i in range(20)),
-            "e0 -> e1 -> e2 -> e3 -> e4 -> e5 -> … 14 more -> e0; ",
-        ),
-    ],
-)  # fmt: skip
-def test_mistakes_are_named_with_their_line(file, text, line):
-    assert line in refused(file(text))
-
-
 def test_mistakes_of_other_files(tmp_path):
     assert "no.csv: found no such file; expected a trace" in refused(tmp_path / "no.csv")
     assert "no.parquet: found no such file" in refused(tmp_path / "no.parquet")
@@ -162,32 +109,6 @@ def test_parquet_may_hold_numbers_and_lists(tmp_path):
     assert lists(trace.targets) == [[1, 2], [2], []]
     assert trace.flits.tolist() == [4, 5, 0]
     assert trace.run.tolist() == [1, 0, 3]
-
-
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
-def test_what_is_written_is_read_again(file, tmp_path, suffix):
-    path = file(
-        "# tasks: 9\nid,time,after,compute,source,target,flits,receive,hold\n"
-        "a,7,,100,0,1,8,2,3\nb,,a,,1,2;3,4,,\nc,0,b a,5,8,*,1,,\nd,,c,9,4,,,,\n"
-    )
-    for trace in (read_trace(path), read_trace(HALO)):
-        again = tmp_path / f"again.{suffix}"
-        write_trace(trace, again)
-        found = read_trace(again)
-        assert found.ids == trace.ids
-        assert found.num_tasks == trace.num_tasks
-        for name in ("start", "run", "hold", "receive", "source", "flits"):
-            assert (getattr(found, name) == getattr(trace, name)).all()
-        assert lists(found.after) == lists(trace.after)
-        assert lists(found.targets) == lists(trace.targets)
-
-
-def test_a_trace_cannot_be_written_anywhere(tmp_path):
-    trace = read_trace(HALO)
-    with pytest.raises(InputError, match=r"suffix '.txt'; expected .csv, .tsv or .parquet"):
-        write_trace(trace, tmp_path / "trace.txt")
-    with pytest.raises(InputError, match="a place that cannot be written"):
-        write_trace(trace, tmp_path / "none" / "trace.csv")
 
 
 def test_replayed_times_are_those_worked_out_by_hand(file):
@@ -256,25 +177,6 @@ def test_a_program_is_all_there_from_the_beginning(file):
     assert table is program.messages
     rest = program.extend(np.full(len(table), -1), 20)
     assert (len(rest), rest.first, program.num_nodes) == (0, len(table), 64)
-
-
-def test_the_example_computes_and_exchanges_in_turn():
-    trace = read_trace(HALO)
-    program = trace.placed(torus(4, 4, 4), range(64))
-    table = program.messages
-    rows = replayed(table)
-    steps = [i for i, name in enumerate(trace.ids) if name.startswith("step2")]
-    assert len(steps) == 64
-    assert len(table.waits()) == len(table.after)
-    for entry in steps:
-        (row,) = np.flatnonzero(program.entry == entry)
-        own = trace.after.values[trace.after.offsets[entry] : trace.after.offsets[entry + 1]]
-        neighbours = {int(trace.source[other]) for other in own}
-        assert len(neighbours) == len(own) == 6
-        waited = np.flatnonzero(np.isin(program.entry, own)).tolist()
-        assert rows[row].ready == max(rows[other].complete for other in waited)
-    assert trace.ids[int(program.entry[-1])] == "done"
-    assert max(row.complete for row in rows) == rows[-1].complete > 3 * 2000
 
 
 @pytest.mark.parametrize(

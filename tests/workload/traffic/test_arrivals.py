@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from netloom.base.errors import InputError
 from netloom.workload import parse_arrivals
 from netloom.workload.traffic import stream as arrivals_module
 from netloom.workload.traffic.stream import arrival_blocks
@@ -128,30 +127,3 @@ def test_the_first_cycle_is_as_busy_as_any():
 def test_bursts_of_one_cycle_and_no_two_running():
     found = counts("on-off:1,0.5", [0.5], 1000)[:, 0]  # on and off by turns
     assert (found[1:] != found[:-1]).all()
-
-
-def test_mean_rates_do_not_depend_on_the_law():
-    for spec in LAWS:
-        assert counts(spec, [0.02] * 50, 40_000).mean() == pytest.approx(0.02, rel=0.03)
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("regular", "arrivals 'regular': found 'regular'; expected bernoulli, poisson or on-off"),
-        ("bernoulli:2", "found '2'; expected bernoulli"),
-        ("poisson:1", "found '1'; expected bernoulli"),
-        ("on-off", "found ''; expected BURST_CYCLES,DUTY"),
-        ("on-off:100", "found '100'; expected BURST_CYCLES,DUTY"),
-        ("on-off:x,0.5", "found 'x'; expected a number"),
-        ("on-off:100,0", "found duty 0; expected above 0 and below 1"),
-        ("on-off:100,1", "found duty 1; expected above 0 and below 1"),
-        ("on-off:0.5,0.1", "found bursts of 0.5 cycles on average; expected 1 to 2147483647"),
-        ("on-off:2,0.9", "found pauses of 0.222222 cycles on average; expected 1 to"),
-        ("on-off:1e300,0.5", "found bursts of 1e+300 cycles"),
-    ],
-)
-def test_a_law_that_cannot_be_says_so(spec, said):
-    with pytest.raises(InputError) as error:
-        parse_arrivals(spec)
-    assert said in str(error.value)

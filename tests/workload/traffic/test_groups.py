@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import netloom as nl
-from netloom.base.errors import InputError
 from netloom.topology import topology
-from netloom.workload import PacketStream, parse_traffic
+from netloom.workload import parse_traffic
 
 
 @pytest.mark.parametrize(
@@ -43,39 +41,6 @@ def test_each_host_sends_alike_to_all_hosts_of_a_group_further(
     assert share == pytest.approx(1 / len(source))
 
 
-def test_next_group_and_adversarial_are_the_same_packets():
-    net = topology("dragonfly:2x4x2")
-    one, other = (
-        PacketStream(parse_traffic(spec, net), 0.3, seed=4).until(500)
-        for spec in ("next-group", "adversarial")
-    )
-    assert np.array_equal(one, other)
-
-
-@pytest.mark.parametrize("spec", ["hyperx:4x4/4", "hyperx:5x3/2", "hyperx:8/3"])
-def test_minimal_routing_carries_the_hosts_of_a_router_over_one_link_of_a_hyperx(spec: str):
-    """All of a router's traffic to another row is of one dimension, over the one link there."""
-    net = topology(spec)
-    hosts = net.num_hosts // net.num_routers
-    found = nl.predict_latency(net, traffic="adversarial", offered=0.01)
-    assert found.network.bound.load == pytest.approx(1 / hosts)
-
-
-def test_groups_that_are_not_there_are_refused():
-    net = topology("fat-tree:4x2")
-    for spec, said in [
-        ("adversarial:+4", "traffic 'adversarial:+4': found 4 groups ahead; expected 1 to 3"),
-        ("adversarial:+0", "traffic 'adversarial:+0': found '0'; expected a whole number of at"),
-        ("adversarial:x", "traffic 'adversarial:x': found 'x'; expected a whole number of at"),
-        ("adversarial-self", "found 'adversarial-self'; expected adversarial (the nearest), or un"),
-        ("next-group:2", "found '2'; expected uniform, transpose"),
-        ("next-group-self", "found 'next-group-self'; expected uniform, transpose"),
-    ]:
-        with pytest.raises(InputError) as error:
-            parse_traffic(spec, net)
-        assert said in str(error.value)
-
-
 def test_pods_are_those_of_the_tree_whatever_hosts_are_called():
     net = topology("leaf-spine:2x1x2")
     mixed = np.array([2, 0, 3, 1], np.int32)  # the host of each place
@@ -83,24 +48,3 @@ def test_pods_are_those_of_the_tree_whatever_hosts_are_called():
     source, target, _ = parse_traffic("next-group", shuffled).matrix()
     sent = sorted(zip(source.tolist(), target.tolist(), strict=True))
     assert sent == [(a, b) for a in range(4) for b in ([0, 2] if a in (3, 1) else [1, 3])]
-
-
-@pytest.mark.parametrize("spec", ["dragonfly:2x4x2", "dragonfly:1x3x2", "dragonfly:2x2x1"])
-def test_minimal_routing_carries_what_one_link_does(spec: str):
-    """1 / (a p): all hosts of a group share its one link to the next (Kim et al. 2008)."""
-    net = topology(spec)
-    per_group = net.num_hosts // net.family.groups
-    found = nl.predict_latency(net, traffic="next-group", offered=0.01)
-    assert found.network.bound.load == pytest.approx(1 / per_group)
-    assert 0.6 / per_group < found.saturation < 1 / per_group
-
-
-@pytest.mark.parametrize("spec", ["mesh:4x4", "slim-fly:5/1", "mesh:4x4/2", "butterfly:2x3"])
-def test_networks_without_groups_are_refused(spec: str):
-    with pytest.raises(InputError, match="expected a dragonfly, whose routers are in groups, or"):
-        parse_traffic("next-group", topology(spec))
-
-
-def test_one_group_has_no_next():
-    with pytest.raises(InputError, match="one group of leaf-spine:1x2x4; expected at least two"):
-        parse_traffic("next-group", topology("leaf-spine:1x2x4"))

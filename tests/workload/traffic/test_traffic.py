@@ -1,14 +1,12 @@
 from itertools import pairwise
 
 import hypothesis.strategies as st
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 
 from netloom.base.errors import InputError, NotAMappingError
-from netloom.questions.named import read_traffic
-from netloom.topology import cube, graph_topology, mesh, topology, torus
+from netloom.topology import cube, mesh, topology, torus
 from netloom.workload import parse_traffic, process_graph, read, traffic
 from netloom.workload.traffic import (
     from_process_graph,
@@ -199,52 +197,6 @@ def test_equal_shares_that_round_below_one_stay_in_their_row():
     assert alias[2:].tolist() == list(range(2, 51))
 
 
-def test_the_name_is_the_spec():
-    network = torus(4, 4)
-    for spec in ("uniform-self", "shuffle", "hotspot:0.125:1,9:tornado", "pairs:0-5,3-1*2"):
-        assert parse_traffic(spec, network).name == spec
-        assert parse_traffic(spec.upper(), network).num_nodes == 16
-
-
-@pytest.mark.parametrize(
-    ("spec", "network", "said"),
-    [
-        (
-            "bitcomp",
-            mesh(4, 4),
-            "traffic 'bitcomp': found 'bitcomp'; expected bit-complement (the nearest), or uniform",
-        ),
-        ("uniform:3", mesh(4), "traffic 'uniform:3': found '3'"),
-        ("transpose-self:2", mesh(4), "found '2'; expected no number behind it"),
-        ("uniform", mesh(1), "traffic 'uniform': found 1 node; expected at least 2"),
-        ("transpose", mesh(2, 4), "found 8 hosts; expected a square number"),
-        ("shuffle", mesh(12), "shuffle:12: found 12; expected a power of two"),
-        ("tornado", torus(2, 2), "found no node that sends"),
-        ("tornado", graph_topology(nx.petersen_graph()), "found the network graph:networkx"),
-        ("hot-spot:0.1", mesh(4), "found no hot nodes; expected hotspot:FRACTION:NODES"),
-        ("hot-spot:x:1", mesh(4), "traffic 'hot-spot:x:1': found 'x'; expected a number"),
-        ("hot-spot:0:1", mesh(4), "found fraction 0.0; expected above 0, at most 1"),
-        ("hot-spot:nan:1", mesh(4), "found 'nan'; expected a number"),
-        ("hot-spot:1.5:1", mesh(4), "found fraction 1.5"),
-        ("hot-spot:0.5:4", mesh(4), "found hot node 4; expected 0 to 3"),
-        ("hot-spot:0.5:1,1", mesh(4), "found 2 hot nodes; expected one or more, each named once"),
-        ("hot-spot:0.5:a", mesh(4), "found 'a'; expected a whole number"),
-        ("hot-spot:0.5:1:hot-spot:0.1:2", mesh(4), "expected one hot spot only"),
-        ("pairs:", mesh(4), "found ''; expected pairs of nodes"),
-        ("pairs:0-1;2-3", mesh(4), "found '0-1;2-3'; expected pairs of nodes"),
-        ("pairs:0-4", mesh(4), "found target 4; expected 0 to 3"),
-        ("pairs:2-2", mesh(4), "found the pair 2-2; expected two different nodes"),
-        ("pairs:0-1*0", mesh(4), "found weight 0; expected a number above 0"),
-        ("pairs:0-1*inf", mesh(4), "found 'inf'; expected a number"),
-    ],
-)
-def test_a_pattern_that_cannot_be_says_so(spec, network, said):
-    with pytest.raises(InputError) as error:
-        parse_traffic(spec, network)
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [
@@ -335,31 +287,3 @@ def test_a_grid_by_its_sides_is_that_of_the_cube():
     one, other = (parse_traffic(spec, torus(8, 8)) for spec in ("tornado", "tornado:8x8"))
     assert one.law.targets.tolist() == other.law.targets.tolist()
     assert parse_traffic("tornado-self:8x8", torus(8, 8)).rate.tolist() == [1] * 64
-
-
-@pytest.mark.parametrize(
-    ("spec", "nodes", "wrong"),
-    [
-        ("transpose", 15, "traffic 'transpose': found 15 hosts; expected a square number of them"),
-        ("shuffle", 15, "found 15 hosts; expected a power of two"),
-        ("shuffle:3", 16, "found '3'; expected no number behind it"),
-        ("tornado:4x5", 16, "found 4x5, 20 hosts; expected sides of 16 hosts, or other --nodes"),
-        ("shift", 16, "found no distance; expected shift:1"),
-        ("shift-self:1,2", 16, "found several targets of a host, and itself; expected shift"),
-        ("hotspot:0.1:0", 16, "nodes: found 'hotspot:0.1:0' between the nodes of a list; expected"),
-        ("transposed", None, "found 'transposed'; expected transpose (the nearest)"),
-    ],
-)
-def test_what_is_no_pattern_among_listed_nodes(spec, nodes, wrong):
-    with pytest.raises(InputError) as error:
-        parse_traffic(spec, torus(5, 5), None if nodes is None else np.arange(nodes))
-    assert wrong in str(error.value)
-
-
-def test_patterns_compare_networks_of_different_sizes():
-    """The classic patterns on 16 of 50 hosts, and on 16 of 20: only these send and receive."""
-    for on in ("slim-fly:5/1", "jellyfish:10x3x2"):
-        for spec in ("uniform", "transpose", "bit-complement", "tornado"):
-            found = read_traffic(spec, topology(on), "0-15")
-            assert np.flatnonzero(found.rate).max() < 16
-            assert found.matrix().target.max() < 16

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.topology import topology
 from netloom.workload import parse_traffic
 
@@ -62,28 +61,3 @@ def test_coordinates_are_those_of_the_router(spec, sides, each, pattern):
         moved = [(place + by) % side for place, by, side in moves]
         wanted += [int(np.ravel_multi_index(moved, sides)) * each + host for host in range(each)]
     assert targets_of(pattern, topology(spec)) == wanted
-
-
-@pytest.mark.parametrize("spec", ["fat-tree:4x2", "dragonfly:2x4x2", "slim-fly:5/2"])
-@pytest.mark.parametrize("pattern", ["tornado", "neighbour-self"])
-def test_networks_without_coordinates_have_no_such_patterns(spec, pattern):
-    with pytest.raises(InputError) as error:
-        parse_traffic(pattern, topology(spec))
-    wanted = "a k-ary n-cube (mesh, torus, ...) or a HyperX, which has coordinates"
-    said = f"traffic '{pattern}': found the network {topology(spec).name}; expected {wanted}"
-    assert str(error.value) == said
-
-
-def test_numbers_of_hosts_that_do_not_fit_are_refused():
-    network = topology("dragonfly:2x4x2")  # 72 hosts
-    for pattern, wanted in [
-        ("transpose", "a square number of them"),
-        ("bit-reverse", "a power of two of them"),
-        ("shuffle-self", "a power of two of them"),
-    ]:
-        with pytest.raises(InputError) as error:
-            parse_traffic(pattern, network)
-        assert (
-            str(error.value)
-            == f"traffic '{pattern}': found 72 hosts; expected {wanted}, by --nodes if need be"
-        )

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.algorithms import (
     ALGORITHMS,
     ROOTED,
@@ -265,37 +264,3 @@ def test_an_outline_is_as_short_as_it_is_regular():
     assert len(outline("all-reduce", "ring", 16384).steps) == 2
     assert len(outline("all-reduce", "bidirectional-ring", 16384).steps) == 2
     assert len(outline("broadcast", "chain", 4, chunks=1000).steps) == 5
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "match"),
-    [
-        (("all-to-none", "ring", 4), {}, "collective: found 'all-to-none'"),
-        (
-            ("all-gather", "rings", 4),
-            {},
-            "algorithm: found 'rings'; expected for all-gather: linear",
-        ),
-        (("all-gather", "ring", 0), {}, "ranks: found 0"),
-        (("all-gather", "ring", 4), {"chunks": 0}, "chunks: found 0"),
-        (("all-gather", "ring", 4), {"root": 1}, "root: found 1 of all-gather"),
-        (("all-gather", "ring", 2**18), {}, "ranks: found 262144; expected 1 to 131072"),
-        (("all-gather", "ring", 2**14), {"chunks": 2**12}, "chunks: found 4096 for 16384 ranks"),
-        (("broadcast", "chain", 4), {"root": 4}, "root: found 4; expected a rank from 0 to 3"),
-        (("barrier", "linear", 4), {"chunks": 2}, "chunks: found 2 for barrier"),
-        (("all-gather", "torus-rings", 4), {}, "found torus-rings without a torus"),
-        (("all-gather", "torus-rings", 4), {"torus": (2, 3)}, "torus: found 2x3 for 4 ranks"),
-        (("all-gather", "swing", 15), {"torus": (3, 5)}, "swing on a torus with a side of 3"),
-        (("all-gather", "hierarchical", 4), {}, "no equal number of ranks per node"),
-        (("all-gather", "hierarchical", 4), {"ranks_per_node": 3}, "ranks per node: found 3 of 4"),
-        (
-            ("all-to-all", "linear", 10000),
-            {},
-            "ranks: found 10000, of which each",
-        ),
-        (("all-reduce", "ring", 16384), {}, "ranks: found 16384, with which messages carry"),
-    ],
-)
-def test_what_does_not_fit_is_refused_in_one_line(arguments, options, match):
-    with pytest.raises(InputError, match=match):
-        collective_program(*arguments, **options)

@@ -13,11 +13,7 @@ from netloom.workload.programs.collectives.algorithms import (
     collective_program,
     outline,
 )
-from netloom.workload.programs.collectives.program import (
-    bus_factor,
-    least_seconds,
-    least_steps,
-)
+from netloom.workload.programs.collectives.program import bus_factor, least_seconds, least_steps
 from tests.workload.programs.collectives.tables import counts, messages_of
 
 FORWARDED = ("broadcast", "reduce", "all-reduce", "all-gather", "reduce-scatter", "barrier")

@@ -25,12 +25,7 @@ from netloom.workload.programs.collectives.algorithms import (
     outline,
     with_pair_sizes,
 )
-from netloom.workload.programs.collectives.program import (
-    rounds_of,
-    trace_of,
-    waits,
-    write_goal,
-)
+from netloom.workload.programs.collectives.program import rounds_of, trace_of, waits, write_goal
 from netloom.workload.programs.trace_files import read_timed_goal
 from tests.reference.collective_waits import waited
 from tests.reference.collectives_checked import check

@@ -166,40 +166,6 @@ def test_programs_run_on_other_engines_and_are_mapped() -> None:
     assert nl.analyze(name, "torus:2x2").graph.bytes.sum() == pytest.approx(read(name).bytes.sum())
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ("llm:", "''; expected layers, hidden"),
-        ("llm:layers=2", "no hidden"),
-        ("llm:layers=2,hidden=8,tq=2", "'tq'"),
-        ("llm:layers=2,hidden=8,tp", "tp without a value"),
-        ("llm:layers=2,hidden=8,tp=2,tp=4", "tp again"),
-        ("llm:layers=2,hidden=8,tp=0", "tp: found '0'; expected a whole number of at least 1"),
-        ("llm:layers=3,hidden=8,pp=2", "layers=3 with pp=2; expected a layers that pp divides"),
-        ("llm:layers=2,hidden=8,dp=3,ep=2,experts=4", "dp=3 with ep=2"),
-        ("llm:layers=2,hidden=8,dp=2,ep=2", "ep=2 without experts"),
-        ("llm:layers=2,hidden=8,experts=2,top_k=3", "top_k=3; expected 1 to 2 experts"),
-        ("llm:layers=2,hidden=8,dtype=int4", "'int4'; expected fp8, bf16"),
-        ("llm:layers=2,hidden=8,order=tp-dp", "'tp-dp'; expected tp-cp-ep-dp-pp"),
-        ("llm:layers=2,hidden=8,all-reduce=rings", "'rings'; expected for all-reduce"),
-        ("llm:layers=2,hidden=8,skew=-1", "'-1'"),
-        ("llm:layers=2,hidden=8,skew=nan", "'nan'"),
-        ("llm:layers=2,hidden=8,sp=2", "sp=2; expected 0 or 1"),
-        ("llm:layers=2,hidden=8,dp=100000000,tp=1000", "ranks; expected at most"),
-        ("llm:layers=2,hidden=8,dp=2000000", "2000000 ranks; expected at most"),
-        ("llm:layers=100000000,hidden=8", "layers=100000000; expected at most"),
-        ("llm:layers=2,hidden=8,experts=100000000", "experts=100000000; expected at most"),
-        (
-            "llm:layers=9999,hidden=8,dp=128,ep=128,experts=128,skew=1",
-            "9999 layers of groups of 128 ranks with skew; expected fewer",
-        ),
-    ],
-)
-def test_names_that_are_none(said: str, expected: str) -> None:
-    with pytest.raises(InputError, match=expected.replace("(", r"\(")):
-        parse_llm(said)
-
-
 def test_a_step_that_is_too_long_is_refused_at_once() -> None:
     with pytest.raises(InputError, match="operations of 8192 ranks; expected at most"):
         rank_program(spec(dp=64, tp=8, pp=16, layers=96, hidden=12288, micro_batches=64))
