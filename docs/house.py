@@ -1,4 +1,4 @@
-"""Draw the house: ``python docs/house.py`` writes ``docs/pictures/house.svg`` from the code.
+"""Draw the house: ``python docs/house.py`` writes ``docs/house.svg`` from the code.
 
 A row is a floor, from the contract in ``pyproject.toml``: a package imports from floors below it
 only. A box is a package with the first line of its docstring, and its modules and folders.
@@ -90,4 +90,4 @@ def picture() -> str:
 
 
 if __name__ == "__main__":
-    (ROOT / "docs" / "pictures" / "house.svg").write_text(picture())
+    (ROOT / "docs" / "house.svg").write_text(picture())

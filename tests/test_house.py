@@ -80,4 +80,4 @@ def test_a_kernel_names_what_it_is_judged_by(kernel):
 def test_the_picture_of_the_house_is_that_of_the_code():
     """``python docs/house.py`` renews it."""
     drawn = run_path("docs/house.py")["picture"]()
-    assert Path("docs/pictures/house.svg").read_text() == drawn
+    assert Path("docs/house.svg").read_text() == drawn
