@@ -1,7 +1,5 @@
 """Rounds of messages: closed forms, what is recognised, what is refused."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -95,20 +93,6 @@ def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypa
     assert 0 < max(most) <= 40 * 16
 
 
-def test_rounds_whose_messages_never_meet_need_no_engine(monkeypatch):
-    network, routing = fabric("xgft:4x4x4/1x4x4", "d-mod-k")
-    program = ring(64, 500)
-    found = run_rounds(network, routing, program)
-    # another round that meets itself and the last of these: the engine runs all
-    host = np.arange(64)
-    more = replace(program, rounds=[*program.rounds, exchange(host, host * 0, 1.0)])
-    wanted = run_flows(network, routing, as_messages(more)).finish
-    assert run_rounds(network, routing, more).finish == pytest.approx(wanted, rel=1e-12)
-    assert wanted > found.finish
-    monkeypatch.setattr(Window, "advance", None)
-    assert run_rounds(network, routing, program).finish == found.finish
-
-
 def test_a_host_that_skips_rounds_does_not_wait():
     """Host 3 takes part in the last round only, and host 2 in the first and the last."""
     network, routing = fabric("leaf-spine:1x1x6")
@@ -122,17 +106,6 @@ def test_a_host_that_skips_rounds_does_not_wait():
     assert found.finish == pytest.approx(42 * one)
     last = run_flows(network, routing, as_messages(program)).complete[-3:]
     assert last == pytest.approx([one, 2 * one, 42 * one])
-
-
-def test_one_period_may_be_many_rounds():
-    """A host whose processor two others keep busy: what is found is what all messages give."""
-    network, routing = fabric("leaf-spine:1x1x4")
-    host = np.array([0, 1, 2, 3])
-    each = exchange(host, [1, 2, 0, 0], [1e5, 2e5, 3e5, 7e4], 400)
-    program = round_program(4, [each])
-    found = run_rounds(network, routing, program, overhead=1e-6)
-    wanted = run_flows(network, routing, as_messages(program, overhead=1e-6))
-    assert found.finish == pytest.approx(wanted.finish, rel=1e-12)
 
 
 def test_no_rounds_take_no_time():

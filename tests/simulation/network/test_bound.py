@@ -300,19 +300,6 @@ def test_large_networks_are_summed_in_closed_form():
     assert found.what == "the 1024 channels from row 511 to row 512"
 
 
-def test_long_dimensions_are_cut_in_some_places_only(monkeypatch):
-    exact = cuts_of(torus(30), "uniform", WIDE)
-    monkeypatch.setattr("netloom.bounds.cuts.MOST_PARTS", 4)
-    assert cuts_of(torus(30), "uniform", WIDE).load == pytest.approx(exact.load)
-    assert cuts_of(mesh(30), "uniform", WIDE).what.endswith("from node 14 to node 15")
-
-
-def test_without_a_list_of_pairs_cuts_are_all_there_is(monkeypatch):
-    exact = bound_of(mesh(8, 8), "transpose")
-    monkeypatch.setattr(bound, "MOST_PAIRS", 55)
-    assert bound_of(mesh(8, 8), "transpose").load > exact.load
-
-
 @pytest.mark.parametrize("routing", ["shortest-path", "adaptive"])
 def test_channels_of_a_direct_network_that_are_slow(routing):
     # a square: from corner 0 to corner 3 by 1 or by 2, over channels of half and a quarter
