@@ -19,7 +19,8 @@ from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.topology import cube, graph_topology, hypercube, mesh, torus
 from netloom.workload import parse_traffic
-from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates
+from netloom.workload.traffic import pairs, permutation, uniform, with_rates
+from tests.properties.strategies import traffics
 from tests.properties.test_expected_load import listed
 from tests.reference.expected_load import loads
 
@@ -205,31 +206,6 @@ def test_a_table_with_choices_is_split_evenly():
     assert one.what == "channel (0,0) -> (0,1)"
     # with the 0.1 from node 1, which go by node 0: two channels share 2.1 of 2.1
     assert bound_of(square, traffic, free, WIDE).load == pytest.approx(1)
-
-
-@st.composite
-def traffics(draw, num_nodes):
-    """Any of the laws, at any rates."""
-    base = draw(st.sampled_from(["uniform", "uniform-self", "permutation", "pairs"]))
-    node = st.integers(0, num_nodes - 1)
-    if base == "permutation":
-        targets = draw(st.permutations(range(num_nodes)))
-        traffic = permutation(targets, to_self=True)
-    elif base == "pairs":
-        ends = draw(st.lists(st.tuples(node, node).filter(lambda p: p[0] != p[1]), min_size=1))
-        weights = draw(st.lists(st.floats(0.1, 9), min_size=len(ends), max_size=len(ends)))
-        traffic = pairs(num_nodes, *np.array(ends).T, weights=weights)
-    else:
-        traffic = uniform(num_nodes, to_self=base == "uniform-self")
-    hot = draw(st.lists(node, max_size=3, unique=True))
-    if hot:
-        weight = st.sampled_from([0.25, 1, 1, 3])
-        weights = draw(st.lists(weight, min_size=len(hot), max_size=len(hot)))
-        fraction, to_self = draw(st.floats(0.01, 1)), draw(st.booleans())
-        traffic = hot_spot(traffic, fraction, hot, weights=weights, to_self=to_self)
-    rates = draw(st.lists(st.sampled_from([0, 1, 2.5]), min_size=num_nodes, max_size=num_nodes))
-    rates = np.array(rates) * traffic.law.can_send()
-    return with_rates(traffic, rates) if rates.any() else traffic
 
 
 @st.composite
