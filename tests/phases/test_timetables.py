@@ -131,12 +131,6 @@ def test_no_words_take_no_time_but_keep_the_order():
         assert found.end.tolist() == [0, 6, 6]
 
 
-def test_repr_tells_the_gap():
-    found = schedule(plan_of(torus(4), TRIANGLE), ONE_WAY, tries=0)
-    expected = "<timetable of 3 connections: 9 clocks in 1 phases, 28.6 % above the lower bound>"
-    assert repr(found) == expected
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
