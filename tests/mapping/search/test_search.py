@@ -17,7 +17,6 @@ from netloom.mapping.search.generations import (
     Held,
     SearchArrays,
     images,
-    places_of_items,
     room,
     search_arrays,
 )
@@ -325,13 +324,6 @@ def test_broken_networks_are_mapped_around():
     app = read("ring:12")
     again = measure(broken, routing, found.node_of[app.source], found.node_of[app.target])
     assert again.weighted_channel_load.max() == found.value
-
-
-def test_places_keep_tasks_on_their_nodes():
-    place_node = np.array([3, 3, 5, 5, 7, 7])
-    place_of = places_of_items(np.array([5, 3, 5], np.int32), place_node)
-    assert sorted(place_of.tolist()) == list(range(6))
-    assert place_node[place_of[:3]].tolist() == [5, 3, 5]
 
 
 @pytest.mark.parametrize(
