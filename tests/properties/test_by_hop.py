@@ -23,7 +23,9 @@ FAMILIES = (
     "hyperx:2x3/1/2", "butterfly:2x3", "mesh:3x3/2", "torus:4x3/1",
 )  # fmt: skip
 
-ANY = st.one_of(st.sampled_from(FAMILIES).map(topology), uneven_graphs())
+ANY = st.one_of(
+    st.sampled_from(FAMILIES).map(topology), uneven_graphs().filter(lambda net: net.num_hosts > 1)
+)
 """Networks of families, and routers joined at random with hosts on some of them."""
 
 NAMES = (
