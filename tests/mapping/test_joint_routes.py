@@ -21,10 +21,6 @@ from netloom.routing import (
     read_routes,
     write_routes,
 )
-from netloom.routing.rules import layer_vcs
-from netloom.routing.virtual_channel_tables import path_routing
-from netloom.simulation.network import router
-from netloom.simulation.network.program import NetworkProgram
 from netloom.topology import (
     graph_topology,
     hypercube,
@@ -35,7 +31,6 @@ from netloom.topology import (
     without,
 )
 from netloom.workload import process_graph
-from netloom.workload.programs.messages import messages
 
 
 def sending(source, target, weights=None, nodes=None):
@@ -243,31 +238,6 @@ def test_round_broken_parts_and_beside_other_routings():
     assert shortest.after < shortest.before
     tree = routed(at_random(16, 3, seed=2), mesh(4, 4), routing=UpDown())
     assert tree.after < tree.before
-
-
-def run_all_at_once(net, routing, vcs, found, flits):
-    """Have every pair send at once; return the flits that crossed each channel."""
-    kind = router("single-cycle", vcs=vcs, buffer_flits=2)
-    engine = NetworkProgram(net, routing, kind, packet_flits=flits)
-    source, target = np.divmod(found.routes.pairs, net.num_nodes)
-    for wave in range(4):
-        first = wave * len(source)
-        engine.append(
-            messages(net.num_nodes, source=source, target=target, flits=flits, first=first)
-        )
-    engine.advance(20_000)
-    assert (engine.rows["complete"] >= 0).all()
-    return engine.network.channel_flits()
-
-
-def test_nor_on_the_two_virtual_channels_of_a_torus():
-    net, app = torus(5, 5), at_random(25, 6, seed=5)
-    even = sending(app.source, app.target, nodes=25)
-    found = routed(even, net, rounds=20)
-    assert found.virtual_channels == 2
-    vcs = layer_vcs(2, 2)[found.layer]
-    crossed = run_all_at_once(net, path_routing(net, found.routes, 2, 1, vcs), 2, found, 12)
-    assert crossed.max() == 4 * 12 * found.after < 4 * 12 * found.before
 
 
 @pytest.mark.parametrize(

@@ -31,14 +31,6 @@ def test_what_a_slow_connection_leaves_goes_to_the_others():
     assert found.end.tolist() == pytest.approx([40, 80, 80])
 
 
-def test_one_way_streaming_shares_one_access():
-    rows = [(0, 1, 10), (1, 2, 10)]
-    both = schedule(plan_of(torus(8), rows), IWARP, kind="streaming")
-    one = schedule(plan_of(torus(8), rows), ConSetCosts(both_ways=False), kind="streaming")
-    assert both.makespan.tolist() == pytest.approx([20])
-    assert one.makespan.tolist() == pytest.approx([40])
-
-
 def test_a_sender_waits_or_passes_whichever_is_sooner():
     """0 -> 3 is next for node 0, but 1 -> 3 keeps node 3 busy: 0 -> 2 goes first."""
     rows = [(1, 3, 10), (0, 3, 5), (0, 2, 10)]
@@ -48,14 +40,6 @@ def test_a_sender_waits_or_passes_whichever_is_sooner():
     )
     assert found.start.tolist() == pytest.approx([0, 20, 0])
     assert found.makespan.tolist() == pytest.approx([30])
-
-
-def test_a_connection_waits_for_those_before_it():
-    rows = [(0, 1, 10), (4, 5, 10)]
-    for kind in ("shared", "streaming"):
-        found = schedule(plan_of(torus(8), rows, order=[(1, 0)]), IWARP, kind=kind)
-        assert found.start.tolist() == pytest.approx([20, 0])
-        assert found.lower_bound.tolist() == [40]
 
 
 def torus_pattern(words):

@@ -9,7 +9,6 @@ from hypothesis import assume, given, settings
 from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.topology import topology
-from netloom.workload.programs.messages import messages
 from tests.properties.flow_runs import (
     TIMES,
     Case,
@@ -176,14 +175,6 @@ def test_other_units_give_the_same_run(case):
 
 
 @settings(max_examples=60)
-@given(crowds(), st.sampled_from([1.0, 12345.0, 1e-3]))
-def test_what_starts_later_ends_as_much_later(case, later):
-    moved = replace(case.messages, start=case.messages.start + later)
-    found, other = played(case), played(case, moved)
-    assert np.allclose(other.complete, found.complete + later, rtol=CLOSE)
-
-
-@settings(max_examples=60)
 @given(crowds())
 def test_no_answer_is_below_what_bytes_take(case):
     """The time of a message alone, and of each link's bytes from the first start on."""
@@ -204,21 +195,6 @@ def test_a_message_alone_takes_its_latency_and_its_bytes_over_the_narrowest_link
     assert np.allclose(took, found.alone, rtol=CLOSE)
     rows = readable(case, replace(case.messages, flits=only))[1]
     assert np.allclose(took, [float(one.arrived - one.sent) for one in rows], rtol=CLOSE)
-
-
-@settings(max_examples=40)
-@given(crowds(most=30))
-def test_a_flow_of_weight_two_is_two_flows_of_half_the_size(case):
-    """If they share their host's channel: they begin together."""
-    case = replace(case, injection="shared")
-    table, weights = case.messages, case.weights
-    rows = np.repeat(np.arange(len(table)), weights)
-    halves = messages(
-        table.num_nodes, source=table.source[rows], target=table.target[rows], flits=0
-    )
-    halves = replace(halves, start=table.start[rows], flits=(table.flits / weights)[rows])
-    found, other = played(case), played(replace(case, weights=1), halves)
-    assert np.allclose(other.complete, found.complete[rows], rtol=CLOSE)
 
 
 @settings(max_examples=40)

@@ -289,12 +289,6 @@ def test_a_met_bound_ends_the_search():
     assert found.seconds < 20
 
 
-def test_only_allowed_nodes_are_used():
-    allowed = [1, 2, 4, 7, 8, 11, 13, 14]
-    found = search_mapping(read("ring:8"), mesh(4, 4), nodes=allowed, rounds=4)
-    assert sorted(found.node_of.tolist()) == allowed
-
-
 def test_nodes_take_several_tasks():
     app = read("ring:12")
     found = search_mapping(app, torus(2, 3), tasks_per_node=2, objective="hop-bytes", rounds=6)

@@ -41,25 +41,6 @@ def test_a_ring_on_a_full_fat_tree_is_rounds_of_its_longest_message(spec, hops, 
     assert found.link_sizes[into] == pytest.approx(2 * (hosts - 1) * SIZE / hosts)
 
 
-def test_a_ring_of_neighbours_on_a_torus_takes_a_hop_each():
-    network, routing = fabric("torus:32", end_channels=False)
-    found = run_rounds(network, routing, ring(32))
-    assert found.finish == pytest.approx(62 * (LATENCY + SIZE / 32 / BANDWIDTH), rel=1e-12)
-    assert found.num_run == 1
-
-
-def test_opposite_hosts_of_a_ring_share_its_channels():
-    """On a ring of n, n / 2 messages of n / 2 hops cross each channel of the way that all take."""
-    network, routing = fabric("torus:8", end_channels=False)
-    host = np.arange(8)
-    far = round_program(8, [exchange(host, (host + 4) % 8, 1e6, 100)])
-    found = run_rounds(network, routing, far)
-    most = found.link_sizes.max() / 100 / 1e6
-    assert found.finish == pytest.approx(100 * (4 * LATENCY + most * 1e6 / BANDWIDTH), rel=1e-12)
-    assert found.link_sizes.sum() == pytest.approx(100 * 8 * 4 * 1e6)
-    assert (found.link_sizes == found.link_sizes.max()).sum() >= 4
-
-
 def test_recursive_doubling_is_a_round_of_each_distance():
     network, routing = fabric("leaf-spine:4x4x4", "d-mod-k")
     host = np.arange(16)

@@ -217,14 +217,6 @@ def backlogged_shares(network, routing, traffic, router, flits=5, cycles=3000):
     return np.bincount(key, log.flits, each) / cycles
 
 
-def test_connections_from_different_ports_share_a_channel_equally():
-    # down or up to row 1, then along it: three input ports of the router in the middle
-    shares = backlogged_shares(
-        mesh(3, 3), "dimension-order:0,1", pairs(9, [1, 3, 7], [5, 5, 5]), reserved()
-    )
-    assert shares == pytest.approx([1 / 3] * 3, abs=0.01)
-
-
 def test_connections_from_one_port_share_as_those_from_several():
     # at router 2, two connections come in by one port and one from the node: a third each, where
     # turns of ports would give a quarter, a quarter and a half
