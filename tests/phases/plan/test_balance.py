@@ -4,20 +4,18 @@ import numpy as np
 import pytest
 
 from netloom.models.messages import ConSetCosts
-from netloom.phases import Capacity, Plan, first_violation, least_clocks, phase_clocks
+from netloom.phases import Capacity, first_violation, least_clocks, phase_clocks
 from netloom.phases.plan.partition import balanced, negotiated
-from netloom.routing import DimensionOrder, paths
 from netloom.topology import mesh, torus
 from netloom.workload import read
+from tests.phases.by_hand import plan_of
 from tests.phases.hand_made import joined
 
 MOVES = 3000
 
 
 def by_hand(network, pairs, words, phase, capacity, order=()):
-    given_ = joined(network.num_nodes, pairs, words, order)
-    routes = paths(network, DimensionOrder(), given_.source, given_.target)
-    plan = Plan(network, given_, capacity, np.array(phase, np.int32), routes, "by hand")
+    plan = plan_of(pairs, words, phase, on=network, order=order, capacity=capacity)
     assert first_violation(plan) is None
     return plan
 
