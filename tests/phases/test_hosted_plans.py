@@ -117,12 +117,8 @@ def test_hosts_do_not_forward():
         "phase 0, connection 0 -> 1: found host h2 where hop 2 ends; "
         "expected a router: hosts do not forward"
     )
-    assert (
-        first_violation(
-            plan_of([(0, 1)], 4, on=rails, routes=[[4, 0, 2, 9]], capacity=Capacity(1, "channel"))
-        )
-        is None
-    )
+    right = plan_of([(0, 1)], 4, on=rails, routes=[[4, 0, 2, 9]], capacity=Capacity(1, "channel"))
+    assert first_violation(right) is None
     plan = partition(through.connections, rails, Capacity(1, "channel"))
     assert plan.routes[0].tolist() == [4, 0, 2, 9]
 

@@ -1,4 +1,4 @@
-"""Random small networks whose hosts hang on routers, and random packets, for property tests."""
+"""Random small networks whose hosts hang on routers, and packets of any network, for properties."""
 
 from dataclasses import dataclass, replace
 

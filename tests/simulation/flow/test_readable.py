@@ -1,4 +1,4 @@
-"""The readable twin, too, ends when SimGrid says, and in order as one can tell by hand."""
+"""The readable twin sends in order, as one can tell by hand."""
 
 from netloom.workload.programs.messages import messages
 from tests.reference.flow import FlowNetwork
