@@ -15,21 +15,7 @@ from netloom.bounds.demand import (
     received,
 )
 from netloom.simulation.network.demand import at_ports
-from netloom.workload.traffic import hot_spot, permutation, uniform, with_rates
-
-
-@st.composite
-def traffics(draw, hosts):
-    base = draw(st.sampled_from([uniform(hosts), uniform(hosts, to_self=True),
-                                 permutation(np.roll(np.arange(hosts), 2))]))  # fmt: skip
-    if draw(st.booleans()):
-        hot = draw(st.lists(st.integers(0, hosts - 1), min_size=1, max_size=3, unique=True))
-        to_self = draw(st.booleans())
-        base = hot_spot(base, draw(st.sampled_from([0.1, 0.5, 1.0])), hot, to_self=to_self)
-    if draw(st.booleans()):
-        rates = draw(st.lists(st.integers(0, 3), min_size=hosts, max_size=hosts))
-        base = with_rates(base, rates) if sum(rates) else base
-    return base
+from tests.properties.strategies import traffics
 
 
 @given(st.data())

@@ -16,7 +16,7 @@ def average(graph, network, node_of):
     return np.diff(found.offsets).mean()
 
 
-@pytest.mark.parametrize("distance", [1, 1.25, 2, 3, 4.06, 5, 6, 6.1])
+@pytest.mark.parametrize("distance", [1, 1.25, 4.06, 6.1])
 def test_johnsons_mappings(distance):
     """A torus program on the 8 x 8 torus, from one to just over six hops (section 3.2)."""
     graph, network = torus_graph(8, 8), torus(8, 8)

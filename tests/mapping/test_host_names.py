@@ -64,15 +64,8 @@ def test_rank_files_use_them(ring, tmp_path):
 def test_mapping_files_may_use_them(ring, tmp_path, text, suffix):
     path = tmp_path / f"mapping.{suffix}"
     path.write_text(text)
-    on = f"graph:{ring}"
-    found = nl.analyze("ring:4", on, mapping=str(path), random_mappings=0)
+    found = nl.analyze("ring:4", f"graph:{ring}", mapping=str(path), random_mappings=0)
     assert found.node_of.tolist() == [3, 2, 0, 1]
-    runs = [
-        nl.simulate(on, app="ring:4", mapping=given, load=0.1, cycles=100)
-        for given in (str(path), [3, 2, 0, 1], "identity")
-    ]
-    targets = [run.network.traffic.matrix().target.tolist() for run in runs]
-    assert targets[0] == targets[1] != targets[2]
 
 
 def test_names_of_networks_without_any(tmp_path):

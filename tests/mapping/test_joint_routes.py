@@ -19,13 +19,8 @@ from netloom.routing import (
     parse_routing,
     paths,
     read_routes,
-    virtual_channel_routing,
     write_routes,
 )
-from netloom.routing.rules import layer_vcs
-from netloom.routing.virtual_channel_tables import path_routing
-from netloom.simulation.network import router
-from netloom.simulation.network.program import NetworkProgram
 from netloom.topology import (
     graph_topology,
     hypercube,
@@ -36,7 +31,6 @@ from netloom.topology import (
     without,
 )
 from netloom.workload import process_graph
-from netloom.workload.programs.messages import messages
 
 
 def sending(source, target, weights=None, nodes=None):
@@ -205,12 +199,6 @@ def test_edges_between_the_same_nodes_are_one_route():
     assert found.after == 4.0
 
 
-def test_what_weighs_nothing_has_a_route_too():
-    app = sending([0, 0, 8], [8, 4, 0], [1, 0, 0])
-    found = routed(app, mesh(3, 3))
-    assert found.routes.pairs.tolist() == [4, 8, 72]
-
-
 def test_a_seed_decides():
     app = at_random(36, 4, seed=1)
     first, again, other = (routed(app, torus(6, 6), rounds=12, seed=seed) for seed in (1, 1, 2))
@@ -250,54 +238,6 @@ def test_round_broken_parts_and_beside_other_routings():
     assert shortest.after < shortest.before
     tree = routed(at_random(16, 3, seed=2), mesh(4, 4), routing=UpDown())
     assert tree.after < tree.before
-
-
-def run_all_at_once(net, routing, vcs, found, flits):
-    """Have every pair send at once; return the flits that crossed each channel."""
-    kind = router("single-cycle", vcs=vcs, buffer_flits=2)
-    engine = NetworkProgram(net, routing, kind, packet_flits=flits)
-    source, target = np.divmod(found.routes.pairs, net.num_nodes)
-    for wave in range(4):
-        first = wave * len(source)
-        engine.append(
-            messages(net.num_nodes, source=source, target=target, flits=flits, first=first)
-        )
-    engine.advance(20_000)
-    assert (engine.rows["complete"] >= 0).all()
-    return engine.network.channel_flits()
-
-
-def test_the_simulator_finds_no_deadlock_on_a_mesh(tmp_path):
-    net, app = mesh(6, 6), at_random(36, 4, seed=5)
-    even = sending(app.source, app.target, nodes=36)
-    found = routed(even, net, rounds=20)
-    write_routes(net, found.routes, tmp_path / "routes.txt")
-    routes = read_routes(net, tmp_path / "routes.txt")
-    crossed = run_all_at_once(net, virtual_channel_routing(net, routes, num_vcs=1), 1, found, 12)
-    assert crossed.max() == 4 * 12 * found.after
-
-
-def test_nor_on_the_two_virtual_channels_of_a_torus():
-    net, app = torus(5, 5), at_random(25, 6, seed=5)
-    even = sending(app.source, app.target, nodes=25)
-    found = routed(even, net, rounds=20)
-    assert found.virtual_channels == 2
-    vcs = layer_vcs(2, 2)[found.layer]
-    crossed = run_all_at_once(net, path_routing(net, found.routes, 2, 1, vcs), 2, found, 12)
-    assert crossed.max() == 4 * 12 * found.after < 4 * 12 * found.before
-
-
-def test_own_paths_in_the_answer_are_those_of_the_routing():
-    app, net = at_random(36, 2, seed=9), mesh(6, 6)
-    found = routed(app, net, rounds=4)
-    own = paths(net, UpDown(), app.source, app.target)
-    assert len(own) == len(found.routes.pairs)
-    by_default = routed(app, net, rounds=0).routes.routes
-    changed = [
-        not np.array_equal(by_default[pair], found.routes.routes[pair])
-        for pair in range(len(by_default))
-    ]
-    assert sum(changed) == found.moved > 0
 
 
 @pytest.mark.parametrize(

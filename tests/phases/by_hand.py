@@ -5,8 +5,9 @@ import numpy as np
 from netloom.phases import Capacity, Connections, Plan, Timetable
 from netloom.routing import DimensionOrder, Paths, paths
 from netloom.topology import torus
+from netloom.workload import read
 
-TORUS = torus(8, 8)
+TORUS, WIDE = torus(8, 8), Capacity(62)
 
 
 def connections_of(pairs, words, *, num_nodes=64, order=()):
@@ -17,7 +18,7 @@ def connections_of(pairs, words, *, num_nodes=64, order=()):
     return Connections(num_nodes, source, target, carried, source, target, before, after, "by hand")
 
 
-def plan_of(pairs, words, phase=0, *, on=TORUS, routes=None, order=()):
+def plan_of(pairs, words, phase=0, *, on=TORUS, routes=None, order=(), capacity=WIDE):
     given = connections_of(pairs, words, num_nodes=on.num_nodes, order=order)
     phases = np.broadcast_to(np.asarray(phase, np.int32), len(given)).copy()
     if routes is None:
@@ -25,7 +26,18 @@ def plan_of(pairs, words, phase=0, *, on=TORUS, routes=None, order=()):
     else:
         offsets = np.cumsum([0, *map(len, routes)])
         routed = Paths(offsets, np.array([c for route in routes for c in route], np.int32))
-    return Plan(on, given, Capacity(62), phases, routed, "by hand")
+    return Plan(on, given, capacity, phases, routed, "by hand")
+
+
+def plan_of_rows(on, rows, **options):
+    """Return a plan of connections (source, target, words)."""
+    return plan_of([row[:2] for row in rows], [row[2] for row in rows], on=on, **options)
+
+
+def plan_of_program(spec, on, words, phase=0):
+    """Return a plan of a program whose tasks run on nodes of their own, in rank order."""
+    graph = read(spec)
+    return plan_of(list(zip(graph.source, graph.target, strict=True)), words, phase, on=on)
 
 
 def listed(plan, kind="timetable"):

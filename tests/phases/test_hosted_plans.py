@@ -11,13 +11,13 @@ from hypothesis import given, settings, strategies as st
 from netloom import compile_phases, run_plan, verify_plan
 from netloom.base.errors import InputError
 from netloom.models import ConSetCosts, MessageCosts
-from netloom.phases import Capacity, Plan, first_violation, least_clocks, least_phases, partition
+from netloom.phases import Capacity, first_violation, least_clocks, least_phases, partition
 from netloom.phases.execution import execute, message_passing
 from netloom.phases.plan.partition import phase_clocks
 from netloom.phases.plan_files import read_plan
-from netloom.routing import Paths
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
+from tests.phases.by_hand import plan_of
 from tests.phases.hand_made import joined
 
 COSTS = ConSetCosts()
@@ -106,24 +106,19 @@ def test_few_connections_get_the_fewest_phases_there_are(question):
     assert partition(wanted, network, capacity).num_phases == least
 
 
-def plan_of(network, pairs, routes, capacity):
-    """Return a plan of one phase over these channels."""
-    wanted = joined(network.num_hosts, pairs, [4] * len(pairs))
-    offsets = np.append(0, np.cumsum([len(route) for route in routes]))
-    paths = Paths(offsets, np.array([hop for route in routes for hop in route], np.int32))
-    return Plan(network, wanted, capacity, np.zeros(len(pairs), np.int32), paths, "by hand")
-
-
 def test_hosts_do_not_forward():
     """The host on both ends of the line is a short cut that no packet may take."""
     rails = dual_rail()
     # channels 0 to 3 are the line's, 4 to 7 leave the ports of hosts 0, 1, 2, 2; 8 to 11 enter them
-    through = plan_of(rails, [(0, 1)], [[4, 10, 7, 9]], Capacity(1, "channel"))
+    through = plan_of(
+        [(0, 1)], 4, on=rails, routes=[[4, 10, 7, 9]], capacity=Capacity(1, "channel")
+    )
     assert str(first_violation(through)) == (
-        "phase 0, connection 100 -> 101: found host h2 where hop 2 ends; "
+        "phase 0, connection 0 -> 1: found host h2 where hop 2 ends; "
         "expected a router: hosts do not forward"
     )
-    assert first_violation(plan_of(rails, [(0, 1)], [[4, 0, 2, 9]], Capacity(1, "channel"))) is None
+    right = plan_of([(0, 1)], 4, on=rails, routes=[[4, 0, 2, 9]], capacity=Capacity(1, "channel"))
+    assert first_violation(right) is None
     plan = partition(through.connections, rails, Capacity(1, "channel"))
     assert plan.routes[0].tolist() == [4, 0, 2, 9]
 
@@ -131,13 +126,15 @@ def test_hosts_do_not_forward():
 def test_ports_and_routers_hold_as_many_as_their_channels():
     rails = dual_rail()
     out = [(2, 0), (2, 1)]
-    both = plan_of(rails, out, [[6, 8], [7, 9]], Capacity(1, "channel"))
+    both = plan_of(out, 4, on=rails, routes=[[6, 8], [7, 9]], capacity=Capacity(1, "channel"))
     assert first_violation(both) is None  # a port each
-    one = plan_of(rails, out, [[6, 8], [6, 0, 2, 9]], Capacity(1, "channel"))
+    one = plan_of(out, 4, on=rails, routes=[[6, 8], [6, 0, 2, 9]], capacity=Capacity(1, "channel"))
     assert str(first_violation(one)).startswith("phase 0, channel h2 -> r0: found 2 connections")
     node = replace(both, capacity=Capacity(1, "node"))
     assert str(first_violation(node)).startswith("phase 0, node h2: found 2 connections")
-    routers = plan_of(rails, [(0, 2), (2, 1)], [[4, 10], [6, 0, 2, 9]], Capacity(2, "node"))
+    routers = plan_of(
+        [(0, 2), (2, 1)], 4, on=rails, routes=[[4, 10], [6, 0, 2, 9]], capacity=Capacity(2, "node")
+    )
     assert first_violation(routers) is None
     full = replace(routers, capacity=Capacity(1, "node"))
     assert "node h2" in str(first_violation(full))

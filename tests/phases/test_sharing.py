@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from netloom.models import ConSetCosts
-from netloom.phases import Capacity, Plan, connections, schedule
-from netloom.routing import DimensionOrder, paths
+from netloom.phases import schedule
 from netloom.topology import torus
-from netloom.workload import read
-from tests.phases.test_timetables import plan_of
+from tests.phases.by_hand import plan_of_program, plan_of_rows
 
 IWARP = ConSetCosts()
 
@@ -16,7 +14,7 @@ IWARP = ConSetCosts()
 @pytest.mark.parametrize("kind", ["shared", "streaming"])
 def test_two_connections_halve_a_channel(kind):
     """0 -> 2 and 1 -> 3 share 1 -> 2: 4 clocks a word up to 40, then the longer has it alone."""
-    found = schedule(plan_of(torus(8), [(0, 2, 10), (1, 3, 20)]), IWARP, kind=kind)
+    found = schedule(plan_of_rows(torus(8), [(0, 2, 10), (1, 3, 20)]), IWARP, kind=kind)
     assert found.end.tolist() == pytest.approx([40, 60])
     assert found.lower_bound.tolist() == [60]
 
@@ -27,22 +25,14 @@ def test_what_a_slow_connection_leaves_goes_to_the_others():
     Up to 40 clocks all have 1/4 word a clock; then 20 words each are left of two, at 1/2.
     """
     rows = [(0, 2, 10), (0, 1, 30), (1, 3, 30)]
-    found = schedule(plan_of(torus(8), rows), IWARP, kind="streaming")
+    found = schedule(plan_of_rows(torus(8), rows), IWARP, kind="streaming")
     assert found.end.tolist() == pytest.approx([40, 80, 80])
-
-
-def test_one_way_streaming_shares_one_access():
-    rows = [(0, 1, 10), (1, 2, 10)]
-    both = schedule(plan_of(torus(8), rows), IWARP, kind="streaming")
-    one = schedule(plan_of(torus(8), rows), ConSetCosts(both_ways=False), kind="streaming")
-    assert both.makespan.tolist() == pytest.approx([20])
-    assert one.makespan.tolist() == pytest.approx([40])
 
 
 def test_a_sender_waits_or_passes_whichever_is_sooner():
     """0 -> 3 is next for node 0, but 1 -> 3 keeps node 3 busy: 0 -> 2 goes first."""
     rows = [(1, 3, 10), (0, 3, 5), (0, 2, 10)]
-    plan = plan_of(torus(8), rows)
+    plan = plan_of_rows(torus(8), rows)
     found = schedule(
         plan, ConSetCosts(channel_clocks_per_word=0.1), kind="shared", priority=[0, 1, 2]
     )
@@ -50,24 +40,9 @@ def test_a_sender_waits_or_passes_whichever_is_sooner():
     assert found.makespan.tolist() == pytest.approx([30])
 
 
-def test_a_connection_waits_for_those_before_it():
-    rows = [(0, 1, 10), (4, 5, 10)]
-    for kind in ("shared", "streaming"):
-        found = schedule(plan_of(torus(8), rows, order=[(1, 0)]), IWARP, kind=kind)
-        assert found.start.tolist() == pytest.approx([20, 0])
-        assert found.lower_bound.tolist() == [40]
-
-
-def torus_pattern(words):
-    given = connections(read("torus:8x8"), range(64), 64, words=words)
-    routes = paths(torus(8, 8), DimensionOrder(), given.source, given.target)
-    phase = np.zeros(len(given), np.int32)
-    return Plan(torus(8, 8), given, Capacity(12), phase, routes, "by hand")
-
-
 def test_the_torus_pattern_in_order_of_direction_takes_eight_clocks_a_word():
     """Feldmann et al. 1993, Table 1: predicted 8 clocks a word, measured 8.06."""
-    plan = torus_pattern(256)
+    plan = plan_of_program("torus:8x8", torus(8, 8), 256)
     row, column = np.divmod(plan.connections.source, 8)
     next_row, next_column = np.divmod(plan.connections.target, 8)
     priority = 8 * ((next_row - row) % 8) + (next_column - column) % 8
@@ -79,12 +54,9 @@ def test_the_torus_pattern_in_order_of_direction_takes_eight_clocks_a_word():
 @pytest.mark.parametrize("kind", ["timetable", "shared", "streaming"])
 def test_all_to_all_on_16_processors_and_its_bounds(kind):
     """15 words out at 2 clocks; half of 8 * 8 pairs cross the middle, 4 channels a way: 16."""
-    given = connections(read("all-to-all:16"), range(16), 16, words=8)
-    routes = paths(torus(4, 4), DimensionOrder(), given.source, given.target)
-    phase = np.zeros(len(given), np.int32)
-    plan = Plan(torus(4, 4), given, Capacity(256), phase, routes, "by hand")
+    plan = plan_of_program("all-to-all:16", torus(4, 4), 8)
     found = schedule(plan, IWARP, kind=kind)
-    busiest = np.bincount(routes.channels).max()
+    busiest = np.bincount(plan.routes.channels).max()
     bound = 8 * 2 * (15 if kind == "timetable" else max(15, busiest))
     assert found.lower_bound.tolist() == [bound]
     assert bound <= found.makespan[0] * (1 + 1e-9)

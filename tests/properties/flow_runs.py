@@ -90,7 +90,7 @@ def injection_channels(case):
     return range(first, first + many)
 
 
-def readable(case, table=None):
+def readable(case, table=None, kind=FlowNetwork):
     """Return the twin of a case, which has run, and the records of its rows."""
     listed, table = ways(case), case.messages if table is None else table
     into = injection_channels(case)
@@ -100,7 +100,7 @@ def readable(case, table=None):
         return ("row", row) if case.injection == "shared" or not used else ("channel", min(used))
 
     weights = np.broadcast_to(case.weights, len(table))
-    network = FlowNetwork(*links(case), listed.__getitem__, queue, weights)
+    network = kind(*links(case), listed.__getitem__, queue, weights)
     return network, network.run(table, switch=case.switch)
 
 
@@ -165,17 +165,27 @@ def settled(case, rows):
     return True
 
 
-def engine_of(case, **options):
-    """Return an engine with a case's rows, each of a class of its own, and their ways."""
+def engine_of(case, *, by_turns=False):
+    """Return an engine with a case's rows, each of a class of its own, and their ways.
+
+    If links share by turns, its ``circles`` are the links of circles of channels.
+    """
     network = flow_network(
         case.topology, latency=case.latency, end_channels=bool(case.end_channels)
     )
     table = case.messages
     moving = np.flatnonzero((table.flits > 0) & (table.source != table.target))
     found = ways_of(network, case.routing, table.source[moving], table.target[moving])
+    round_ = None
+    if by_turns:
+        try:
+            found = in_path_order(network, found)
+        except InputError:
+            assume(False)  # paths of a flow in circles
+        round_ = circles(network, case.routing, found)
     path = np.full(len(table), -1)
     path[moving] = np.arange(len(moving))
-    engine = FlowEngine(network, FlowLaw(injection=case.injection), **options)
+    engine = FlowEngine(network, FlowLaw(injection=case.injection), circles=round_)
     engine.add_ways(found)
     engine.append(table, path, weight=case.weights)
     return engine, found

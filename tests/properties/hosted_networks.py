@@ -1,4 +1,4 @@
-"""Random small networks whose hosts hang on routers, and random packets, for property tests."""
+"""Random small networks whose hosts hang on routers, and packets of any network, for properties."""
 
 from dataclasses import dataclass, replace
 
@@ -6,6 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
+from netloom.routing.virtual_channels import draw_aux
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
@@ -63,6 +64,13 @@ def hosted_networks(draw):
         net = topology(draw(st.sampled_from(FAMILIES)))
     else:
         net = draw(big_routers() if kind == "big" else graphs())
+    return with_channels(net, *draw(channels(net.num_channels)))
+
+
+@st.composite
+def uneven_graphs(draw):
+    """Return such routers and hosts, by channels that differ in bandwidth and latency."""
+    net = draw(graphs())
     return with_channels(net, *draw(channels(net.num_channels)))
 
 
@@ -150,23 +158,36 @@ def routers(draw, net, switchings):
 
 
 @st.composite
-def births(draw, net, router):
-    """Return how long to run, and the packets: int32[n, 5], birth, source, target, flits, coin."""
+def births(draw, hosts, router, slowest=1):
+    """Return how long to run, and the packets: int32[n, 5], birth, source, target, flits, coin.
+
+    ``slowest`` are the most cycles of a channel.
+    """
     cycles = draw(st.one_of(st.integers(50, 120), st.integers(50, 400)))
-    if net.channel_cycles.max() > 7:
+    if slowest > 7:
         cycles *= 4
     most = router.buffer_flits if router.switching in WHOLE else 10
     lengths = draw(st.lists(st.integers(1, most), min_size=1, max_size=4))
     load = draw(st.sampled_from([0.02, 0.1, 0.3, 0.6, 1.5]))
     last = draw(st.sampled_from([cycles, cycles // 2]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    number = rng.poisson(load / np.mean(lengths), (last, net.num_hosts))
+    packets = born(rng, hosts, load, lengths, last)[:MOST_PACKETS]
+    if draw(st.booleans()):  # some hosts are hot
+        packets[:, 2] //= 2
+    return cycles, packets
+
+
+def born(rng, hosts, load, lengths, last):
+    """Return packets born before cycle ``last``, at a load of so many flits a host and cycle."""
+    number = rng.poisson(load / np.mean(lengths), (last, hosts))
     birth, source = np.nonzero(number)
     birth, source = np.repeat([birth, source], number[birth, source], axis=1)
-    target = rng.integers(0, net.num_hosts, len(birth))
-    if draw(st.booleans()):  # some hosts are hot
-        target //= 2
-    coin = rng.integers(0, 2**31, len(birth))
+    target, coin = (rng.integers(0, most, len(birth)) for most in (hosts, 2**31))
     columns = [birth, source, target, rng.choice(lengths, len(birth)), coin]
-    columns = [column[:MOST_PACKETS] for column in columns]
-    return cycles, np.stack(columns, axis=1).astype(np.int32).reshape(-1, 5)
+    return np.stack(columns, axis=1).astype(np.int32).reshape(-1, 5)
+
+
+def led(routing, packets):
+    """Return packets with the coin and the detour that a routing draws for each: int32[n, 6]."""
+    drawn = draw_aux(routing, np.random.default_rng(1), packets[:, 1], packets[:, 2])
+    return np.column_stack([packets[:, :4], *drawn]).astype(np.int32)

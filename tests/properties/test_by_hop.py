@@ -12,9 +12,9 @@ from netloom.routing import draw_aux, hosted_ports, virtual_channel_routing
 from netloom.routing.by_hop.hosted import followed, hop_circle
 from netloom.routing.by_hop.tables import GIVEN, channels_at_ports, next_ports
 from netloom.routing.ways import shortest_ways
-from netloom.topology import Topology, topology
-from netloom.topology.core import attach_hosts
+from netloom.topology import topology
 from tests.networks import HOSTED
+from tests.properties.hosted_networks import uneven_graphs
 from tests.reference.by_hop import Twin, distances, every_wait, port_lists
 from tests.reference.walks import PACKET, ask, place_ends
 
@@ -23,39 +23,17 @@ FAMILIES = (
     "hyperx:2x3/1/2", "butterfly:2x3", "mesh:3x3/2", "torus:4x3/1",
 )  # fmt: skip
 
+ANY = st.one_of(
+    st.sampled_from(FAMILIES).map(topology), uneven_graphs().filter(lambda net: net.num_hosts > 1)
+)
+"""Networks of families, and routers joined at random with hosts on some of them."""
+
 NAMES = (
     "default", "nca", "nca-adaptive", "nca-adaptive:all", "minimal", "minimal-group", "ecmp",
     "dimension-order", "min-adaptive", "valiant", "valiant-group", "ugal-l", "ugal-g",
     "ugal-l:threshold=0", "ugal-g:threshold=4", "par", "par:threshold=0",
     "up-down", "spread", "layered", "d-mod-k",
 )  # fmt: skip
-
-
-@st.composite
-def any_network(draw):
-    """A network of a family, or routers joined at random with hosts on some of them."""
-    if draw(st.booleans()):
-        return topology(draw(st.sampled_from(FAMILIES)))
-    count = draw(st.integers(2, 7))
-    seed = draw(st.integers(0, 2**16))
-    rng = np.random.default_rng(seed)
-    tree = [(each, int(rng.integers(each))) for each in range(1, count)]
-    more = [tuple(map(int, rng.choice(count, 2, replace=False))) for _ in range(count)]
-    graph = networkx.MultiGraph(tree + more[: draw(st.integers(0, count))])
-    routers = from_links(count, list(graph.edges()), rng)
-    ports = np.sort(rng.integers(0, count, draw(st.integers(2, 6))))
-    rates = rng.choice([0.5, 1.0, 1.5, 3.0], len(ports))
-    return attach_hosts(routers, ports, name="drawn", bandwidth=rates)
-
-
-def from_links(count, links, rng):
-    """Return routers joined both ways, by channels of any bandwidth."""
-    one, other = np.array(links, np.int32).reshape(-1, 2).T
-    rates = rng.choice([0.5, 1.0, 2.0, 2.5], len(links))
-    return Topology(
-        "drawn", count, np.concatenate([one, other]), np.concatenate([other, one]),
-        channel_bandwidth=np.concatenate([rates, rates]),
-    )  # fmt: skip
 
 
 def routed(net, name, vcs):
@@ -68,7 +46,7 @@ def routed(net, name, vcs):
 
 
 @settings(max_examples=500)
-@given(any_network(), st.sampled_from(NAMES), st.integers(1, 9), st.integers(0, 2**32))
+@given(ANY, st.sampled_from(NAMES), st.integers(1, 9), st.integers(0, 2**32))
 def test_a_packet_may_ask_for_what_the_twin_says(net, name, vcs, seed):
     rng = np.random.default_rng(seed)
     routing = routed(net, name, vcs)
@@ -107,7 +85,7 @@ def test_a_packet_may_ask_for_what_the_twin_says(net, name, vcs, seed):
 
 
 @settings(max_examples=200)
-@given(any_network())
+@given(ANY)
 def test_next_ports_are_those_of_shortest_paths(net):
     wired, hops = hosted_ports(net), distances(net)
     found = next_ports(net, shortest_ways(net.routers))
@@ -122,7 +100,7 @@ def test_next_ports_are_those_of_shortest_paths(net):
 
 
 @settings(max_examples=200)
-@given(any_network(), st.sampled_from(NAMES), st.integers(1, 5))
+@given(ANY, st.sampled_from(NAMES), st.integers(1, 5))
 def test_all_that_packets_wait_for_is_found(net, name, vcs):
     assume(net.num_network_channels * vcs < 150)
     tables = routed(net, name, vcs).tables

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
+from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.topology import topology
-from netloom.workload.programs.messages import messages
 from tests.properties.flow_runs import (
     TIMES,
     Case,
@@ -140,8 +140,8 @@ def test_rates_are_max_min_fair_at_every_event(case):
 
 
 @settings(max_examples=60)
-@given(crowds(most=300), st.integers(0, 2**32 - 1))
-def test_the_order_of_rows_changes_no_bit(case, seed):
+@given(crowds(most=300), st.integers(0, 2**32 - 1), st.sampled_from(["max-min", "lossless"]))
+def test_the_order_of_rows_changes_no_bit(case, seed, sharing):
     """But that of the messages of one host, of which the first of equal times is sent first."""
     order = np.random.default_rng(seed).permutation(len(case.messages))
     for host in range(case.topology.num_hosts):
@@ -150,7 +150,12 @@ def test_the_order_of_rows_changes_no_bit(case, seed):
     given_so = vars(case.messages)
     names = ("start", "delay", "run", "source", "target", "flits", "hold", "receive", "context")
     table = replace(case.messages, **{name: given_so[name][order] for name in names})
-    one, other = played(case), played(replace(case, weights=case.weights[order]), table)
+    try:
+        one = played(case, sharing=sharing)
+    except InputError:
+        assume(sharing == "max-min")  # paths of a flow in circles
+        raise
+    other = played(replace(case, weights=case.weights[order]), table, sharing=sharing)
     assert all(np.array_equal(getattr(one, name)[order], getattr(other, name)) for name in TIMES)
     assert np.allclose(one.link_sizes, other.link_sizes, rtol=1e-12)
 
@@ -167,14 +172,6 @@ def test_other_units_give_the_same_run(case):
     for name in TIMES:
         times = getattr(found, name)
         assert np.array_equal(getattr(faster, name), np.where(times < 0, times, times / 2))
-
-
-@settings(max_examples=60)
-@given(crowds(), st.sampled_from([1.0, 12345.0, 1e-3]))
-def test_what_starts_later_ends_as_much_later(case, later):
-    moved = replace(case.messages, start=case.messages.start + later)
-    found, other = played(case), played(case, moved)
-    assert np.allclose(other.complete, found.complete + later, rtol=CLOSE)
 
 
 @settings(max_examples=60)
@@ -198,21 +195,6 @@ def test_a_message_alone_takes_its_latency_and_its_bytes_over_the_narrowest_link
     assert np.allclose(took, found.alone, rtol=CLOSE)
     rows = readable(case, replace(case.messages, flits=only))[1]
     assert np.allclose(took, [float(one.arrived - one.sent) for one in rows], rtol=CLOSE)
-
-
-@settings(max_examples=40)
-@given(crowds(most=30))
-def test_a_flow_of_weight_two_is_two_flows_of_half_the_size(case):
-    """If they share their host's channel: they begin together."""
-    case = replace(case, injection="shared")
-    table, weights = case.messages, case.weights
-    rows = np.repeat(np.arange(len(table)), weights)
-    halves = messages(
-        table.num_nodes, source=table.source[rows], target=table.target[rows], flits=0
-    )
-    halves = replace(halves, start=table.start[rows], flits=(table.flits / weights)[rows])
-    found, other = played(case), played(replace(case, weights=1), halves)
-    assert np.allclose(other.complete, found.complete[rows], rtol=CLOSE)
 
 
 @settings(max_examples=40)

@@ -12,10 +12,8 @@ from tests.properties.flow_runs import (
     close,
     columns,
     crowds,
-    injection_channels,
-    links,
     played,
-    ways,
+    readable,
 )
 from tests.reference.flow import FlowNetwork
 
@@ -43,26 +41,13 @@ class Watched(FlowNetwork):
         super().move(time)
 
 
-def watched(case):
-    """Return the twin of a case after its run, and its rows."""
-    listed, into = ways(case), injection_channels(case)
-
-    def queue(row):
-        used = {link for _, way in listed[row] for link in way if link in into}
-        return ("row", row) if case.injection == "shared" or not used else ("channel", min(used))
-
-    weights = np.broadcast_to(case.weights, len(case.messages))
-    network = Watched(*links(case), listed.__getitem__, queue, weights)
-    return network, network.run(case.messages, switch=case.switch)
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.one_of(cases(), crowds(40)))
 def test_a_flow_is_held_by_full_links_for_as_long_as_it_is_slowed_down(case):
     table = case.messages  # flows between the same hosts have the same weight
     weights = 1 + (7 * table.source + table.target) % 4
     case = replace(case, weights=weights if np.any(case.weights > 1) else 1)
-    network, rows = watched(case)
+    network, rows = readable(case, kind=Watched)
     found, wanted = played(case, noting=True), columns(rows)
     if not close(found.rows, wanted, 1e-9):
         return  # it hangs on a tie, which is what test_flow looks at

@@ -9,6 +9,7 @@ from netloom.topology import topology
 from netloom.topology.core import attach_hosts
 from tests.networks import HOSTED
 from tests.properties.strategies import cubes, pairs
+from tests.properties.test_contention import weights_for
 from tests.reference import contention as definition
 
 BETWEEN_ROUTERS = (
@@ -17,10 +18,6 @@ BETWEEN_ROUTERS = (
 )  # fmt: skip
 
 SPECS = (*HOSTED, "leaf-spine:3x2x2", "xgft:3x2/2x1")
-
-
-def weights_for(data, count):
-    return np.array(data.draw(st.lists(st.integers(0, 99), min_size=count, max_size=count)), float)
 
 
 @given(st.data())

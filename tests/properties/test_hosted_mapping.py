@@ -205,16 +205,6 @@ def test_a_search_finds_the_best_of_all_mappings(problem, objective):
     ).all()
 
 
-@given(problems(most_tasks=12, most_hosts=12))
-@settings(max_examples=60, deadline=None)
-def test_a_partition_is_a_mapping_onto_few_hosts(problem):
-    app, network, nodes, places = problem
-    found = partitioned(app, network, nodes=nodes, tasks_per_node=places)
-    check_mapping(found, app.num_tasks, network.num_hosts, places)
-    assert np.isin(found, nodes).all()
-    assert len(np.unique(found)) == -(-app.num_tasks // places)
-
-
 @given(networks())
 @settings(max_examples=60, deadline=None)
 def test_hops_are_between_the_nearest_ports(network):

@@ -19,7 +19,7 @@ from netloom.routing.by_hop.tables import (
     next_ports,
 )
 from netloom.routing.kernels.by_hop import next_hop
-from netloom.routing.kernels.virtual_channels import allowed, arrived
+from netloom.routing.kernels.virtual_channels import allowed
 from netloom.routing.source_routing import table
 from netloom.routing.virtual_channel_tables import (
     RULES,
@@ -28,15 +28,14 @@ from netloom.routing.virtual_channel_tables import (
     datelines,
     table_routing,
 )
-from netloom.routing.virtual_channels import draw_aux, virtual_channel_routing
+from netloom.routing.virtual_channels import virtual_channel_routing
 from netloom.routing.ways import shortest_ways
 from netloom.simulation.network.layout import PACKET
 from netloom.simulation.network.program import reserve_paths
 from netloom.topology.core import attach_hosts
-from tests.engine_state import credits_of, owned_of
 from tests.properties.hop_routings import given_paths, hop_routings
-from tests.properties.hosted_networks import Case, births, hosted_networks, routers
-from tests.properties.network_runs import run
+from tests.properties.hosted_networks import Case, births, hosted_networks, led, routers
+from tests.properties.network_runs import check, led_by, run
 from tests.properties.test_network import graphs as one_way_graphs, small_cubes
 from tests.reference.network import simulate
 from tests.reference.network_parts import drawn_ports
@@ -60,7 +59,7 @@ def asked():
 def cases(draw):
     net = draw(hosted_networks())
     router = draw(routers(net, SWITCHINGS))
-    cycles, packets = draw(births(net, router))
+    cycles, packets = draw(births(net.num_hosts, router, net.channel_cycles.max()))
     if draw(st.integers(0, 5)) == 0:
         routing, packets = draw(on_given_paths(net, router.vcs, packets))
     else:
@@ -131,31 +130,10 @@ def all_outputs(net):
     return found
 
 
-def check(case, expected=None):
-    expected = expected or by_the_reference(case)
-    engine, delivered = run(case)
-    assert delivered == expected.delivered
-    inside = case.topology.num_network_channels
-    assert engine.channel_flits().tolist() == expected.channel_flits[:inside]
-    assert engine.count("link_hops") == expected.link_hops
-    assert engine.count("injected") == expected.injected_flits
-    assert engine.flits()["buffered"] == expected.buffered_flits
-    buffered, owned, left = engine.buffered(), owned_of(engine), credits_of(engine)
-    assert {place: buffered[place] for place in expected.buffers} == expected.buffers
-    assert {place: owned[place] for place in expected.owned} == expected.owned
-    for place, credit in expected.credits.items():
-        assert left[place] == credit if case.exact else left[place] >= credit
-    again, same = run(case, case.until)
-    assert same == delivered
-    assert again.state.masks.tobytes() == engine.state.masks.tobytes()
-    assert again.state.inputs.tobytes() == engine.state.inputs.tobytes()
-    assert again.state.outputs.tobytes() == engine.state.outputs.tobytes()
-
-
 @settings(max_examples=40)
 @given(cases())
 def test_the_kernel_equals_the_readable_network(case):
-    check(case)
+    check(case, by_the_reference(case))
 
 
 @st.composite
@@ -178,11 +156,9 @@ def ruled_cases(draw):
     except InputError:  # so many hosts on a router that its adaptive VCs do not fit in a word
         assume(name != "adaptive")
         raise
-    cycles, packets = draw(births(net, router))
-    drawn = draw_aux(routing, np.random.default_rng(1), packets[:, 1], packets[:, 2])
-    packets = np.column_stack([packets[:, :4], *drawn])
+    cycles, packets = draw(births(net.num_hosts, router, net.channel_cycles.max()))
     until, exact = draw(st.integers(0, cycles)), draw(st.booleans())
-    return Case(net, routing, router, packets.astype(np.int32), cycles, until, exact)
+    return Case(net, routing, router, led(routing, packets), cycles, until, exact)
 
 
 def ruled_by_the_reference(case):
@@ -202,16 +178,9 @@ def ruled_by_the_reference(case):
             return {(own + lane, vc) for lane in lanes for vc in range(router.vcs)}
         return slots
 
-    def route(at, slot, packet, used):
-        packet.aux = arrived(tables, at, packet.aux)
-        if case.routing.uses_credits and packet.hops == 0:
-            ways = (packet.coin, packet.coin ^ 1)  # of as many credits, as the coin fell
-            packet.coin = min(ways, key=lambda coin: used(at, min(way(at, slot, packet, coin))[0]))
-        return way(at, slot, packet, packet.coin)
-
     rows = case.packets.tolist()
     return simulate(
-        net, router, route,
+        net, router, led_by(way, case.routing, tables),
         packets=[(*row, row[1], row[2]) for row in rows],
         cycles=case.cycles,
         preferred_vcs={vc for vc in range(router.vcs) if tables.adaptive_vcs >> vc & 1},
@@ -238,7 +207,7 @@ def reserved_cases(draw):
         reserved = reserve_paths(net, source, target, routed, router)
     except InputError:  # too many on one channel
         assume(False)
-    cycles, packets = draw(births(net, router))
+    cycles, packets = draw(births(net.num_hosts, router, net.channel_cycles.max()))
     owner = (packets[:, 4] % len(source)).astype(np.int32)
     packets[:, 1], packets[:, 2] = source[owner], target[owner]
     packets = np.column_stack([packets, owner])[np.lexsort((owner, packets[:, 1], packets[:, 0]))]
@@ -251,7 +220,7 @@ def reserved_cases(draw):
 @settings(max_examples=30)
 @given(reserved_cases())
 def test_reserved_channels_equal_the_readable_network(case):
-    check(case)
+    check(case, by_the_reference(case))
 
 
 @st.composite
@@ -261,7 +230,7 @@ def direct_cases(draw):
     hung = attach_hosts(net, np.arange(net.num_ends), name=net.name)
     router = replace(draw(routers(hung, SWITCHINGS)), fill_channels=False)
     router = replace(router, vcs=min(router.vcs, 62 // hosted_ports(hung).num_ports))
-    cycles, packets = draw(births(hung, router))
+    cycles, packets = draw(births(hung.num_hosts, router, hung.channel_cycles.max()))
     packets = np.column_stack([packets, np.full(len(packets), -1, np.int32)]).astype(np.int32)
     shortest = next_ports(hung, shortest_ways(net))
     far = shortest.lengths.reshape(net.num_routers, -1)

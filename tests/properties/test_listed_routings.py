@@ -9,36 +9,11 @@ from netloom.base.errors import NoRouteError
 from netloom.routing import ShortestPath, Spread, UpDown, draw_aux, hosted_ports, paths
 from netloom.routing.by_hop.listed import listed_routing
 from netloom.routing.rules import Layered
-from netloom.topology.core import Topology, attach_hosts
-from tests.properties.several_strategies import router_graphs
+from tests.properties.hosted_networks import uneven_graphs
 from tests.reference.walks import Walker
 
 
-@st.composite
-def hosted(draw):
-    """Hosts of one port or more on routers whose channels have bandwidths up to 3."""
-    plain = draw(router_graphs())
-    rates = draw(
-        st.lists(
-            st.sampled_from([0.5, 1.0, 2.5, 3.0]),
-            min_size=plain.num_channels, max_size=plain.num_channels,
-        )
-    )  # fmt: skip
-    ends = plain.channel_source, plain.channel_target
-    routers = Topology("any", plain.num_routers, *ends, channel_bandwidth=np.array(rates))
-    hosts = draw(st.integers(2, 6))
-    one = st.integers(0, routers.num_routers - 1)
-    ports = sorted([*range(hosts), *draw(st.lists(st.integers(0, hosts - 1), max_size=3))])
-    into = np.array([draw(one) for _ in ports])
-    apart = draw(st.booleans())
-    out_of = np.array([draw(one) for _ in ports]) if apart else into
-    return attach_hosts(
-        routers, into, name="any", ejection=out_of, port_host=np.array(ports),
-        bandwidth=draw(st.sampled_from([0.5, 1.0, 2.0])),
-    )  # fmt: skip
-
-
-@given(hosted(), st.sampled_from([Spread(), UpDown(), ShortestPath(), Layered()]))
+@given(uneven_graphs(), st.sampled_from([Spread(), UpDown(), ShortestPath(), Layered()]))
 @settings(max_examples=150, deadline=None)
 def test_every_packet_takes_its_path_and_none_waits_in_a_circle(network, routing):
     found = listed_routing(network, routing, 16)

@@ -3,13 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 
-from netloom.base.errors import InputError
-from netloom.simulation.flow import flow_network, ways_of
-from netloom.simulation.flow.engine import FlowEngine, FlowLaw
-from netloom.simulation.flow.network import circles, in_path_order
-from tests.properties.flow_runs import TIMES, cases, crowds, played
+from netloom.simulation.flow.network import circles
+from tests.properties.flow_runs import cases, crowds, engine_of
 from tests.reference.lossless import Flow, lossless_rates
 
 CLOSE = 1e-6
@@ -19,25 +16,6 @@ CLOSE = 1e-6
 def plain(case):
     """The case without latencies."""
     return replace(case, latency=0.0)
-
-
-def begun(case):
-    """Return the engine of a case, its ways, and which links are part of circles."""
-    network = flow_network(case.topology, latency=0.0, end_channels=bool(case.end_channels))
-    table = case.messages
-    moving = np.flatnonzero((table.flits > 0) & (table.source != table.target))
-    ways = ways_of(network, case.routing, table.source[moving], table.target[moving])
-    try:
-        ways = in_path_order(network, ways)
-    except InputError:
-        assume(False)  # paths of a flow in circles
-    round_ = circles(network, case.routing, ways)
-    engine = FlowEngine(network, FlowLaw(injection=case.injection), circles=round_)
-    path = np.full(len(table), -1)
-    path[moving] = np.arange(len(moving))
-    engine.add_ways(ways)
-    engine.append(table, path, weight=case.weights)
-    return engine, ways, round_
 
 
 def ends_of(network):
@@ -53,9 +31,9 @@ def ends_of(network):
 @settings(max_examples=120)
 @given(cases(most=25, plain=True))
 def test_rates_are_those_of_the_readable_twin_at_every_event(case):
-    engine, ways, round_ = begun(plain(case))
+    engine, ways = engine_of(plain(case), by_turns=True)
     capacity, ends = engine.network.capacity.tolist(), ends_of(engine.network)
-    blocked = set(np.flatnonzero(round_).tolist())
+    blocked = set(np.flatnonzero(circles(engine.network, case.routing, ways)).tolist())
     while not engine.advance(batches=1):
         flows = {}
         for way in np.flatnonzero(engine.state.classes["weight"] > 0).tolist():
@@ -72,7 +50,7 @@ def test_rates_are_those_of_the_readable_twin_at_every_event(case):
 @settings(max_examples=60)
 @given(crowds())
 def test_no_link_is_above_its_capacity_and_every_flow_moves(case):
-    engine, ways, _ = begun(plain(case))
+    engine, ways = engine_of(plain(case), by_turns=True)
     way = np.repeat(np.arange(len(ways)), np.diff(ways.offsets))
     while not engine.advance(batches=1):
         classes, capacity = engine.state.classes, engine.state.links["capacity"]
@@ -81,23 +59,3 @@ def test_no_link_is_above_its_capacity_and_every_flow_moves(case):
         assert (used <= capacity).all()
         assert (classes["rate"][classes["weight"] > 0] > 0).all()
     assert engine.completed == len(case.messages)
-
-
-@settings(max_examples=40)
-@given(crowds())
-def test_the_order_of_rows_changes_no_bit(case):
-    """But that of the messages of one host, of which the first of equal times is sent first."""
-    case = plain(case)
-    order = np.argsort(case.messages.source, kind="stable")[::-1]
-    for host in range(case.topology.num_hosts):
-        own = np.flatnonzero(case.messages.source[order] == host)
-        order[own] = np.sort(order[own])
-    given_so = vars(case.messages)
-    names = ("start", "delay", "run", "source", "target", "flits", "hold", "receive", "context")
-    table = replace(case.messages, **{name: given_so[name][order] for name in names})
-    try:
-        one = played(case, sharing="lossless")
-    except InputError:
-        assume(False)
-    other = played(replace(case, weights=case.weights[order]), table, sharing="lossless")
-    assert all(np.array_equal(getattr(one, name)[order], getattr(other, name)) for name in TIMES)

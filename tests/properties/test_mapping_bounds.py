@@ -15,6 +15,7 @@ from netloom.mapping.search.starts import embed, partitioned
 from netloom.routing import parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
 from netloom.workload import process_graph
+from tests.properties.test_hosted_mapping import problems as onto_hosts
 from tests.reference import embedding as reference
 
 
@@ -129,12 +130,15 @@ def test_tasks_are_placed_in_the_order_of_the_reference(problem, deep, random):
     assert order.tolist() == reference.place_order(neighbours, root, deep, first)
 
 
-@given(problems(most_nodes=12, most_tasks=20, most_room=3), st.integers(1, 3))
+@given(
+    st.one_of(problems(most_nodes=12, most_tasks=20, most_room=3), onto_hosts(12, 12)),
+    st.integers(1, 3),
+)
 @settings(max_examples=150, deadline=None)
 def test_a_partition_is_a_mapping_onto_few_nodes(problem, seed):
     app, network, nodes, room = problem
     found = partitioned(app, network, nodes=nodes, tasks_per_node=room, seed=seed)
-    check_mapping(found, app.num_tasks, network.num_nodes, room)
+    check_mapping(found, app.num_tasks, network.num_hosts, room)
     assert np.isin(found, nodes).all()
     assert len(np.unique(found)) == -(-app.num_tasks // room)
 

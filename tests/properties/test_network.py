@@ -1,7 +1,6 @@
 """The fast network and the readable one must agree, flit by flit."""
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import hypothesis.strategies as st
 import networkx as nx
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, paths
 from netloom.routing.by_hop.tables import ports
-from netloom.routing.kernels.virtual_channels import allowed, arrived
+from netloom.routing.kernels.virtual_channels import allowed
 from netloom.routing.source_routing import source_routes
 from netloom.routing.virtual_channel_tables import (
     PATHS,
@@ -21,35 +20,12 @@ from netloom.routing.virtual_channel_tables import (
     datelines,
     empty_tables,
 )
-from netloom.routing.virtual_channels import draw_aux, virtual_channel_routing
+from netloom.routing.virtual_channels import virtual_channel_routing
 from netloom.simulation.network.routers import Router
-from netloom.topology import Topology, cube, graph_topology
-from tests.engine_state import credits_of, owned_of
-from tests.properties.network_runs import run
+from netloom.topology import cube, graph_topology
+from tests.properties.hosted_networks import WHOLE, Case, births, born, led
+from tests.properties.network_runs import check, led_by
 from tests.reference.network import simulate
-
-WHOLE = ("virtual-cut-through", "store-and-forward")
-
-
-@dataclass(frozen=True)
-class Case:
-    """A network, its packets (int32[n, 6], as ``Engine.advance`` takes them), and how long to run.
-
-    Credits are ``exact`` where the engine returns none early. ``connections`` are the VCs that the
-    sources send on, int32[nodes, injection channels, VCs], where VCs are reserved.
-    """
-
-    topology: Topology
-    routing: VirtualChannelRouting
-    router: Router
-    packets: np.ndarray
-    cycles: int
-    exact: bool
-    connections: np.ndarray | None = None
-
-    def __repr__(self):
-        given = f"{self.topology.name}, {self.routing.name}, {self.router}"
-        return f"{given}, {self.cycles} cycles, exact={self.exact}, {self.packets.tolist()}"
 
 
 @st.composite
@@ -143,31 +119,6 @@ def all_routes(topology):
 
 
 @st.composite
-def births(draw, num_nodes, router):
-    """Return a source of chance, how long to run, and the packets: birth, source, target, flits."""
-    cycles = draw(st.one_of(st.integers(50, 100), st.integers(50, 400)))
-    most = router.buffer_flits if router.switching in WHOLE else 10
-    lengths = draw(st.lists(st.integers(1, most), min_size=1, max_size=4))
-    load = draw(st.sampled_from([0.02, 0.1, 0.3, 0.6, 1.5]))
-    last = draw(st.sampled_from([cycles, cycles // 2]))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    return rng, cycles, born(rng, num_nodes, load, lengths, last)
-
-
-def born(rng, num_nodes, load, lengths, last):
-    """Return packets born before cycle ``last``, at a load of so many flits a node and cycle."""
-    number = rng.poisson(load / np.mean(lengths), (last, num_nodes))
-    birth, source = np.nonzero(number)
-    birth, source = np.repeat([birth, source], number[birth, source], axis=1)
-    target = rng.integers(0, num_nodes, len(birth))
-    return [birth, source, target, rng.choice(lengths, len(birth))]
-
-
-def table_of(columns):
-    return np.stack(columns, axis=1).astype(np.int32).reshape(-1, 6)
-
-
-@st.composite
 def cases(draw):
     topology, name, vcs = draw(routed_networks())
     router = draw(routers(("wormhole", *WHOLE, "circuit"), vcs=vcs))
@@ -176,9 +127,9 @@ def cases(draw):
     routing = virtual_channel_routing(
         topology, way, num_vcs=vcs, injection_channels=entry, ejection_channels=leave
     )
-    rng, cycles, packets = draw(births(topology.num_nodes, router))
-    packets += draw_aux(routing, rng, packets[1], packets[2])
-    return Case(topology, routing, router, table_of(packets), cycles, draw(st.booleans()))
+    cycles, packets = draw(births(topology.num_nodes, router))
+    until, exact = draw(st.integers(0, cycles)), draw(st.booleans())
+    return Case(topology, routing, router, led(routing, packets), cycles, until, exact)
 
 
 @st.composite
@@ -206,12 +157,13 @@ def reserved_cases(draw):
         pairs.append((source, target))
         for channel in (*way.tolist(), into, out_of):
             taken[channel] += 1
-    _, cycles, (birth, owner, _, flits) = draw(births(len(pairs), router))
-    source, target = np.array(pairs)[owner].T
-    columns = [birth, source, target, flits, np.zeros_like(owner), owner]
-    packets = table_of(columns)[np.lexsort((owner, source, birth))]
+    cycles, packets = draw(births(len(pairs), router))
+    owner = packets[:, 1].copy()
+    packets[:, 1:3] = np.array(pairs)[owner]
+    packets = np.column_stack([packets, owner])[np.lexsort((owner, packets[:, 1], packets[:, 0]))]
+    until, exact = draw(st.integers(0, cycles)), draw(st.booleans())
     routing = reserved_routing(topology, router.vcs, leave, rows)
-    return Case(topology, routing, router, packets, cycles, draw(st.booleans()), connections)
+    return Case(topology, routing, router, packets, cycles, until, exact, connections)
 
 
 def reserved_routing(topology, vcs, leave, rows):
@@ -237,13 +189,6 @@ def by_the_reference(case):
         found = allowed(tables, at, port * router.vcs + vc, *ends, packet.aux, coin, packet.hops)
         return {divmod(out, router.vcs) for out in members(found)}
 
-    def route(at, slot, packet, used):
-        packet.aux = arrived(tables, at, packet.aux)
-        if case.routing.uses_credits and packet.hops == 0:
-            ways = (packet.coin, packet.coin ^ 1)  # of as many credits, as the coin fell
-            packet.coin = min(ways, key=lambda coin: used(at, min(way(at, slot, packet, coin))[0]))
-        return way(at, slot, packet, packet.coin)
-
     def entry_of(connection):
         [[_, *place]] = np.argwhere(case.connections == connection).tolist()
         return tuple(place)
@@ -251,7 +196,7 @@ def by_the_reference(case):
     return simulate(
         case.topology,
         router,
-        route,
+        led_by(way, case.routing, tables),
         packets=case.packets.tolist(),
         cycles=case.cycles,
         preferred_vcs=members(tables.adaptive_vcs),
@@ -259,50 +204,16 @@ def by_the_reference(case):
     )
 
 
-def queued(engine):
-    """Return how many packets are born, but not yet sent."""
-    state, count = engine.state, 0
-    for packet in state.queue_front.tolist():
-        while packet >= 0:
-            count += 1
-            packet = int(state.packets["next"][packet])
-    begun = state.entries["packet"][state.entries["packet"] >= 0]
-    return count + int((state.packets["entry"][begun] < 0).sum())
-
-
-def check(case, split):
-    expected = by_the_reference(case)
-    engine, delivered = run(case)
-    assert delivered == expected.delivered
-    assert engine.channel_flits().tolist() == expected.channel_flits
-    assert engine.count("link_hops") == expected.link_hops
-    assert engine.count("injected") == expected.injected_flits
-    assert engine.flits()["buffered"] == expected.buffered_flits
-    assert queued(engine) == expected.queued_packets
-    buffered, owned, places = engine.buffered(), owned_of(engine), credits_of(engine)
-    assert {place: buffered[place] for place in expected.buffers} == expected.buffers
-    assert {place: owned[place] for place in expected.owned} == expected.owned
-    for place, left in expected.credits.items():
-        found = int(places[place])
-        early = 0 if case.exact else engine.setup.credit_delay
-        assert left <= found <= min(left + early, case.router.buffer_flits)
-    again, same = run(case, split)
-    assert same == delivered
-    assert again.state.masks.tobytes() == engine.state.masks.tobytes()
-    assert again.state.inputs.tobytes() == engine.state.inputs.tobytes()
-    assert again.state.outputs.tobytes() == engine.state.outputs.tobytes()
-
-
 @settings(max_examples=300)
-@given(cases(), st.floats(0, 1))
-def test_the_kernel_equals_the_readable_network(case, split):
-    check(case, int(split * case.cycles))
+@given(cases())
+def test_the_kernel_equals_the_readable_network(case):
+    check(case, by_the_reference(case))
 
 
 @settings(max_examples=100)
-@given(reserved_cases(), st.floats(0, 1))
-def test_reserved_channels_equal_the_readable_network(case, split):
-    check(case, int(split * case.cycles))
+@given(reserved_cases())
+def test_reserved_channels_equal_the_readable_network(case):
+    check(case, by_the_reference(case))
 
 
 @pytest.mark.parametrize(
@@ -313,8 +224,8 @@ def test_reserved_channels_equal_the_readable_network(case, split):
     ],
 )
 def test_sets_of_nodes_longer_than_a_word_and_of_slots_as_long(topology, name, vcs):
-    rng, parts = np.random.default_rng(1), Router(vcs=vcs, buffer_flits=3)
     routing = virtual_channel_routing(topology, name, num_vcs=vcs)
-    packets = born(rng, topology.num_nodes, 0.3, [1, 2, 7], 60)
-    packets += draw_aux(routing, rng, packets[1], packets[2])
-    check(Case(topology, routing, parts, table_of(packets), 80, exact=True), 40)
+    packets = born(np.random.default_rng(1), topology.num_nodes, 0.3, [1, 2, 7], 60)
+    parts = Router(vcs=vcs, buffer_flits=3)
+    case = Case(topology, routing, parts, led(routing, packets), 80, 40, exact=True)
+    check(case, by_the_reference(case))

@@ -12,45 +12,17 @@ from netloom.simulation.steady import Delivered, Groups, Tally
 from netloom.topology import mesh
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
 from netloom.workload.traffic import (
-    hot_spot,
-    pairs,
-    permutation,
     stream as arrivals_module,
-    uniform,
-    with_rates,
 )
+from tests.properties.strategies import traffics
 from tests.reference import packets as twin
 
 MOST = 1_500
 
 
-@st.composite
-def traffics(draw, nodes):
-    node = st.integers(0, nodes - 1)
-    kind = draw(st.sampled_from(["uniform", "fixed", "weighted"]))
-    if kind == "uniform":
-        base = uniform(nodes, to_self=draw(st.booleans()))
-    elif kind == "fixed":
-        base = permutation(draw(st.lists(node, min_size=nodes, max_size=nodes)), to_self=True)
-    else:
-        ends = st.tuples(node, node).filter(lambda pair: pair[0] != pair[1])
-        pair = np.array(draw(st.lists(ends, min_size=1, max_size=30)))
-        weight = st.floats(1e-3, 50)
-        weights = draw(st.lists(weight, min_size=len(pair), max_size=len(pair)))
-        base = pairs(nodes, *pair.T, weights=weights)
-    if kind != "weighted" and draw(st.booleans()):
-        rates = st.sampled_from([0, 0.01, 0.3, 1, 1, 7.5])
-        drawn = draw(st.lists(rates, min_size=nodes, max_size=nodes).filter(any))
-        base = with_rates(base, drawn)
-    if draw(st.booleans()):
-        hot = draw(st.sets(node, min_size=1, max_size=3))
-        base = hot_spot(base, draw(st.floats(0.05, 1)), sorted(hot), to_self=draw(st.booleans()))
-    return base
-
-
 @settings(max_examples=150, deadline=None)
 @given(
-    traffic=st.integers(2, 40).flatmap(traffics),
+    traffic=st.integers(2, 40).flatmap(lambda nodes: traffics(nodes, weighted=False)),
     load=st.floats(0.001, 1),
     lengths=st.sampled_from(["1", "5", "uniform:1-6", "bimodal:2,9,0.3", "geometric:4"]),
     arrivals=st.sampled_from(["bernoulli", "poisson", "on-off:20,0.5", "on-off:9,0.8"]),
@@ -70,7 +42,7 @@ def test_packets_are_those_of_the_twin(traffic, load, lengths, arrivals, seed, b
 
 @settings(max_examples=40, deadline=None)
 @given(
-    traffic=traffics(16),
+    traffic=traffics(16, weighted=False),
     seed=st.integers(0, 2**40),
     order=st.permutations(range(16)),
     cuts=st.lists(st.integers(0, 2_000), max_size=6),

@@ -117,6 +117,9 @@ def test_balancing_any_plan_never_makes_it_longer(problem, seed):
     assert_right(better, costs)
     assert better.num_phases <= plan.num_phases
     assert phase_clocks(better, costs).sum() <= phase_clocks(plan, costs).sum() * (1 + 1e-12)
+    again = balanced(plan, costs, seed=seed, most_moves=3000)
+    assert again.phase.tolist() == better.phase.tolist()
+    assert again.routes.channels.tolist() == better.routes.channels.tolist()
 
 
 @st.composite

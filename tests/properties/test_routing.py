@@ -12,7 +12,7 @@ from netloom.routing import (
     paths,
     source_routes,
 )
-from netloom.topology import diameter, graph_topology, to_networkx
+from netloom.topology import graph_topology, to_networkx
 from tests.properties.strategies import cubes, pairs
 from tests.reference.dimension_order import visited
 from tests.reference.shortest_path import channels_of_path
@@ -32,20 +32,6 @@ def test_dimension_order_is_its_readable_twin(data):
         expected = visited(s, t, topology.sides, topology.wraps, order)
         assert nodes_of(topology, path, s) == expected
         assert topology.source_end[path].tolist() == expected[:-1]
-
-
-@given(st.data())
-def test_shortest_paths_are_connected_and_as_short_as_dimension_order(data):
-    topology = data.draw(cubes(most_nodes=40))
-    source, target = data.draw(pairs(topology.num_nodes, most=20))
-    routed = paths(topology, ShortestPath(), source, target)
-    minimal = paths(topology, DimensionOrder(), source, target)
-    assert routed.lengths.tolist() == minimal.lengths.tolist()
-    assert not len(routed) or routed.lengths.max() <= diameter(topology)
-    for path, s, t in zip(routed, source.tolist(), target.tolist(), strict=True):
-        nodes = nodes_of(topology, path, s)
-        assert nodes[-1] == t
-        assert topology.source_end[path].tolist() == nodes[:-1]
 
 
 @given(st.data())

@@ -101,9 +101,7 @@ def test_filling_by_priority_equals_its_definition(plan, costs, data):
     found = schedule(plan, costs, priority=priority)
     rank = ranks(plan.connections)
     for members, listed, order, _, _ in by_phase(plan, costs):
-        sequence = sorted(
-            range(len(members)), key=lambda n: (rank[members[n]], priority[members[n]])
-        )
+        sequence = by_priority(members, rank, priority)
         expected = definition.in_sequence(listed, order, sequence)
         assert (found.start[members] / costs.clocks_per_word).tolist() == expected
 
@@ -120,9 +118,7 @@ def test_sharing_equals_its_definition(plan, costs):
             continue
         _, ends = definition.flow(*problem)
         assert np.allclose(at_once.end[members], np.array(ends, float), rtol=1e-7)
-        sequence = sorted(
-            range(len(members)), key=lambda n: (rank[members[n]], priority[members[n]])
-        )
+        sequence = by_priority(members, rank, priority)
         both = [definition.flow(*problem, sequence, in_turn=turn) for turn in (True, False)]
         start, end = min(both, key=lambda times: max(times[1]))
         least = float(max(end))

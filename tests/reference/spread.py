@@ -2,7 +2,7 @@
 
 from collections import deque
 
-MASK = 2**64 - 1
+from tests.reference.random_bits import mixed
 
 
 def distances(target, ends):
@@ -51,14 +51,6 @@ def flows(chosen, sent, hops, ends):
             found[channel] = found.get(channel, 0) + many
             router = ends[channel][1]
     return found
-
-
-def mixed(number):
-    """The finalizer of SplitMix64."""
-    number = (number + 0x9E3779B97F4A7C15) & MASK
-    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-    number = (number ^ (number >> 27)) * 0x94D049BB133111EB & MASK
-    return number ^ (number >> 31)
 
 
 def hashed_path(ends, enter, leave, source, target, seed, polarised):

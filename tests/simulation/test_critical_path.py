@@ -75,17 +75,6 @@ def test_a_row_that_waits_for_a_processor_says_so():
     assert "processor_wait 81" in repr(path)
 
 
-def test_a_late_start_ends_the_chain():
-    table = messages(
-        2, source=[0, 1], target=[1, 0], flits=1, start=[0, 500], delay=[0, 4], after=[[], [0]]
-    )
-    rows = finished(table, [9, 9])
-    path = critical_path(table, rows, lambda some: np.full(len(some), 9))
-    assert rows["last"].tolist() == [-1, 0]
-    assert path.rows.tolist() == [1]
-    assert (path.start, path.finish, path.ideal_finish) == (500, 513, 513)
-
-
 def test_a_switch_of_contexts_is_a_wait_for_the_processor():
     table = messages(1, source=[0, 0], target=0, flits=0, run=10, context=[0, 1], after=[[], [0]])
     path = critical_path(table, finished(table, [0, 0], switch_cycles=3), lambda some: some)

@@ -86,14 +86,6 @@ def test_a_message_in_order_waits_at_its_source():
     assert shared.message_times(np.arange(2)).contention == pytest.approx([1e-3, 1e-3])
 
 
-def test_a_stopped_run_says_what_had_happened():
-    trace = timed([(0, 2, 1e6, []), (0, 3, 1e6, [0])], start=[1, 0])
-    found = run(trace, topology("leaf-spine:2x1x2"))
-    assert not found.interrupted
-    assert found.finish == pytest.approx(1.002)
-    assert replace(found, critical_path=None).bound is None
-
-
 def test_rounding_is_no_wait():
     # In tenths nothing adds up: 0.1 + 0.2 is not 0.3.
     table = messages(2, source=[0, 1], target=[1, 0], flits=1, after=[[], [0]], run=[1, 2])

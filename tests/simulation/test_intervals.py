@@ -151,10 +151,3 @@ def test_percentiles_are_numpys(values, percents):
     found = percentiles(np.bincount(values), percents)
     exact = [sorted(values)[-(-p * len(values) // 100) - 1] for p in percents]
     assert found.tolist() == exact
-
-
-@pytest.mark.parametrize("count", [1, 2, 99, 100, 101, 1000, 12345])
-def test_median_and_99th_are_numpys_inverted_cdf(count):
-    values = np.random.default_rng(count).geometric(0.02, count)
-    expected = np.percentile(values, [50, 99], method="inverted_cdf")
-    assert percentiles(np.bincount(values), [50, 99]).tolist() == expected.tolist()

@@ -108,11 +108,3 @@ def test_the_reason_has_the_numbers():
     assert not found.stable
     assert found.growth == pytest.approx(0.25)
     assert found.node is None
-
-
-def test_a_queue_that_grows_alone_is_named_with_its_share():
-    cycle, still = np.arange(SAMPLES) * 100, np.full(SAMPLES, 500)
-    found = stability(cycle, still, [[0, 0], [0, 8], [0, 30]], [0.1, 0.1], 4)
-    assert not found.stable
-    assert (found.node, found.growth) == (1, 0)
-    assert f"node 1 grows by {100 * found.node_growth:.3g} % of" in found.reason

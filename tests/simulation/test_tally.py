@@ -51,23 +51,6 @@ def same(one, other):
     return all(a == b or (np.isnan(a) and np.isnan(b)) for a, b in zip(one, other, strict=True))
 
 
-@given(
-    st.integers(0, 2**32),
-    st.integers(0, 400),
-    st.integers(1, 40),
-    st.lists(st.integers(0, 1000), max_size=8),
-)
-def test_chunks_make_no_difference(seed, packets, batch_cycles, lengths):
-    log = delivered(np.random.default_rng(seed), packets, 900)
-    begin, end = 350, 350 + 1000
-    ends = sorted({begin + length for length in lengths} | {end})
-    once = tallied(log, begin, [end], batch_cycles)
-    chunked = tallied(log, begin, ends, batch_cycles)
-    assert same(asdict(once.measured(3)).values(), asdict(chunked.measured(3)).values())
-    assert once.delivered_flits.tolist() == chunked.delivered_flits.tolist()
-    assert once.batch_cycles == chunked.batch_cycles
-
-
 @given(st.integers(0, 2**32), st.integers(1, 400), st.integers(1, 40), st.integers(1, 1000))
 def test_a_tally_is_what_the_packets_in_the_window_say(seed, packets, batch_cycles, length):
     log = delivered(np.random.default_rng(seed), packets, 900)

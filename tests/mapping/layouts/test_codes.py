@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
-from netloom.contention import measure
 from netloom.mapping.layouts import (
     folded,
     hilbert,
@@ -17,16 +15,11 @@ from netloom.mapping.layouts import (
     ring_code,
     snake,
 )
-from netloom.routing import DimensionOrder
-from netloom.topology import cube, hypercube, mesh, omega, torus
+from netloom.topology import cube, hypercube, mesh, torus
 from netloom.workload import all_to_all, binary_tree, hypercube as hypercube_tasks, line, ring
+from tests.mapping.layouts.test_fold import measured
 
 BOXES = st.lists(st.integers(2, 5), min_size=1, max_size=4).filter(lambda sides: prod(sides) >= 3)
-
-
-def measured(layout, app, network):
-    ends = layout.node_of[app.source], layout.node_of[app.target]
-    return measure(network, DimensionOrder(), *ends)
 
 
 def points(code):
@@ -119,48 +112,3 @@ def test_curves_promise_nothing_of_other_programs():
         assert hilbert(app, mesh(4, 4)).chi_max is None
         assert morton(app, hypercube(4)).chi_max is None
     assert hilbert(binary_tree(7), mesh(4, 4)).node_of.tolist() == [0, 4, 5, 1, 2, 3, 7]
-
-
-@pytest.mark.parametrize(
-    ("make", "app", "network", "text"),
-    [
-        (
-            snake,
-            binary_tree(7),
-            mesh(4, 4),
-            "layout 'snake': found the program binary-tree:7; expected a line or ring such as"
-            " ring:64",
-        ),
-        (
-            snake,
-            ring(17),
-            mesh(4, 4),
-            "layout 'snake': found 16 nodes of mesh:4x4 for 17 tasks; expected a node for each"
-            " task",
-        ),
-        (
-            hilbert,
-            ring(8),
-            mesh(2, 4),
-            "layout 'hilbert': found the network mesh:2x4; expected a network of equal sides",
-        ),
-        (
-            morton,
-            ring(8),
-            mesh(3, 4),
-            "layout 'morton': found the network mesh:3x4; expected sides that are powers of two,"
-            " in two dimensions or more",
-        ),
-        (
-            morton,
-            ring(8),
-            omega(8),
-            "layout 'morton': found the network omega:8; expected a mesh, torus or hypercube, no"
-            " part of it broken",
-        ),
-    ],
-)
-def test_mistakes(make, app, network, text):
-    with pytest.raises(InputError) as caught:
-        make(app, network)
-    assert str(caught.value) == text

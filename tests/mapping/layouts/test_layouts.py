@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.mapping import gray
-from netloom.topology import cube, hypercube, mesh, omega, topology, torus
+from netloom.topology import cube, hypercube, topology, torus
 from netloom.workload import read
 
 
@@ -41,31 +41,15 @@ def test_on_a_hypercube_every_task_stays():
 
 
 @pytest.mark.parametrize(
-    ("tasks", "network", "text"),
+    ("tasks", "network", "said"),
     [
-        (
-            36,
-            torus(6, 6),
-            "the network torus:6x6; expected a mesh, torus or hypercube whose sides are powers of"
-            " two",
-        ),
-        (
-            8,
-            omega(8),
-            "the network omega:8; expected a mesh, torus or hypercube whose sides are powers of"
-            " two",
-        ),
-        (
-            16,
-            topology("mesh:2x2/4"),
-            "the network mesh:2x2/4; expected a mesh, torus or hypercube whose sides are powers of"
-            " two, with one host on each router",
-        ),
-        (15, mesh(4, 4), "15 tasks for 16 nodes of mesh:4x4; expected one task for each node"),
-        (17, mesh(4, 4), "17 tasks for 16 nodes of mesh:4x4; expected one task for each node"),
+        (36, "torus:6x6", "the network torus:6x6; expected .* whose sides are powers of two$"),
+        (8, "omega:8", "the network omega:8; expected a mesh, torus or hypercube whose sides are"),
+        (16, "mesh:2x2/4", "the network mesh:2x2/4; expected .* with one host on each router$"),
+        (15, "mesh:4x4", "15 tasks for 16 nodes of mesh:4x4; expected one task for each node$"),
+        (17, "mesh:4x4", "17 tasks for 16 nodes of mesh:4x4; expected one task for each node$"),
     ],
 )
-def test_mistakes(tasks, network, text):
-    with pytest.raises(InputError) as caught:
-        gray(tasks, network)
-    assert str(caught.value) == f"mapping 'gray': found {text}"
+def test_gray_codes_that_do_not_fit_are_refused(tasks, network, said):
+    with pytest.raises(InputError, match=f"^mapping 'gray': found {said}"):
+        gray(tasks, topology(network))

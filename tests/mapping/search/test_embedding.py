@@ -8,13 +8,8 @@ from netloom.mapping.search.objectives import hops
 from netloom.mapping.search.starts import embed
 from netloom.topology import hypercube, mesh, topology, torus, without
 from netloom.workload import process_graph, read
+from tests.mapping.search.test_partition_start import renumbered
 from tests.reference.embedding import is_embedding
-
-
-def renumbered(graph, seed):
-    other = np.random.default_rng(seed).permutation(graph.num_tasks)
-    source, target = other[graph.source], other[graph.target]
-    return process_graph(graph.num_tasks, source, target, bytes=graph.bytes)
 
 
 def lengths(graph, network, node_of):
@@ -57,7 +52,7 @@ def assert_embedded(graph, network, node_of):
         ("binary-tree:63", "hypercube:7"),
     ],
 )
-@pytest.mark.parametrize("seed", [None, 2, 3])
+@pytest.mark.parametrize("seed", [None, 2])
 def test_what_fits_is_found(program, network, seed):
     graph = read(program) if seed is None else renumbered(read(program), seed)
     assert_embedded(graph, topology(network), embed(graph, topology(network), seed=seed or 1))

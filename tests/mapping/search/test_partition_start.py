@@ -7,7 +7,6 @@ import pytest
 from netloom.mapping import check_mapping, random_mapping
 from netloom.mapping.search.objectives import hops
 from netloom.mapping.search.starts import (
-    LARGEST_SUM,
     Part,
     bisect,
     compact_nodes,
@@ -15,7 +14,6 @@ from netloom.mapping.search.starts import (
     ground_of,
     halves,
     partitioned,
-    whole_weights,
 )
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
 from netloom.workload import process_graph, read
@@ -70,14 +68,6 @@ def test_several_tasks_a_node():
     found = partitioned(renumbered(graph, 4), torus(4), tasks_per_node=4)
     assert np.bincount(found).tolist() == [4] * 4
     assert hop_bytes(renumbered(graph, 4), torus(4), found) == 4
-
-
-def test_sizes_that_do_not_come_out_even():
-    for tasks, network, room in ((15, mesh(3, 3), 2), (7, mesh(7), 3), (13, torus(5, 3), 1)):
-        graph = renumbered(read(f"ring:{tasks}"), tasks)
-        found = partitioned(graph, network, tasks_per_node=room)
-        check_mapping(found, tasks, network.num_nodes, room)
-        assert len(np.unique(found)) == -(-tasks // room)
 
 
 def test_few_tasks_stay_together():
@@ -171,11 +161,3 @@ def test_what_tasks_are_drawn_to_decides_between_equal_cuts():
         drawn[0], drawn[19] = 50 * sign, -50 * sign
         first = bisect(part_of(line + line.T, drawn), 10, 1)
         assert np.flatnonzero(first).tolist() == list(range(10) if sign > 0 else range(10, 20))
-
-
-def test_whole_weights_add_up():
-    weights = np.random.default_rng(1).lognormal(0, 20, 5000)
-    found = whole_weights(weights)
-    assert found.min() >= 1
-    assert found.sum() <= LARGEST_SUM + 5000
-    assert found.argmax() == weights.argmax()

@@ -171,14 +171,6 @@ def test_streaming_is_what_max_min_sharing_says():
     assert "interleaved: 1 phases" in repr(found)
 
 
-def test_the_story_of_a_run():
-    plan = plan_of(neighbours(), 32)
-    assert repr(execute(plan, IWARP, timetable=listed(plan))) == (
-        "<256 connections in the order of a timetable: 1 phases in 824 clocks, the busiest channel"
-        " is busy for 22% of its phase>"
-    )
-
-
 def test_what_cannot_be_simulated_is_named():
     with pytest.raises(InputError, match=r"clocks_per_word: found 1; expected at least the 2"):
         execute(plan_of([(0, 1)], 5, on=LINE), ConSetCosts(clocks_per_word=1))

@@ -10,15 +10,12 @@ from netloom.phases.kernels.partition import rip_up, route
 from netloom.phases.plan.partition import (
     State,
     negotiated,
-    plan_of,
     scratch_of,
     sequential,
-    state_of,
     task_of,
 )
 from netloom.routing.kernels.priced_paths import find
-from netloom.topology import cube, graph_topology, mesh, to_networkx, topology, torus
-from netloom.workload.programs.messages import grouped
+from netloom.topology import cube, graph_topology, mesh, to_networkx, topology
 from tests.phases.hand_made import joined
 from tests.properties.strategies import cubes
 from tests.reference import partitioning as definition
@@ -69,18 +66,6 @@ def test_the_cheapest_path_is_that_of_networkx(network, data):
     assert paid == expected == definition.cheapest(network, capacity, price, source, target)
     assert found_by_kernel(task, price, source, target, limit=paid) == (np.inf, [])
     assert found_by_kernel(task, price, source, target, limit=paid + 0.25)[0] == paid
-
-
-def test_full_places_are_closed():
-    network, capacity = mesh(2, 3), Capacity(1)
-    task = task_of(joined(6, [(0, 2)], [1]), network, capacity, 1)
-    price = np.ones(6)
-    price[1] = np.inf
-    paid, channels = found_by_kernel(task, price, 0, 2)
-    assert paid == 5
-    assert network.target_end[channels].tolist() == [3, 4, 5, 2]
-    price[4] = np.inf
-    assert found_by_kernel(task, price, 0, 2) == (np.inf, [])
 
 
 def test_sums_that_round_differently_leave_routes_whole():
@@ -192,24 +177,6 @@ def test_turns_go_by_order_then_the_longest_first():
     assert values[offsets[2] : offsets[3]].tolist() == [1]
 
 
-def test_values_are_grouped_by_keys():
-    offsets, values = grouped(np.array([2, 0, 2]), np.array([7, 8, 9], np.int32), 4)
-    assert offsets.tolist() == [0, 1, 1, 3, 3]
-    assert values.tolist() == [8, 7, 9]
-
-
-def test_a_state_is_a_plan_and_back():
-    given_ = joined(9, [(0, 8), (8, 0), (3, 5)], [1, 1, 1])
-    plan = sequential(given_, torus(3, 3), Capacity(1), 3)
-    task = task_of(given_, torus(3, 3), Capacity(1), 1)
-    state = state_of(task, plan)
-    again = plan_of(given_, torus(3, 3), Capacity(1), state, "again")
-    assert again.phase.tolist() == plan.phase.tolist()
-    assert [again.routes[one].tolist() for one in range(3)] == [
-        plan.routes[one].tolist() for one in range(3)
-    ]
-
-
 @pytest.mark.parametrize("router", [negotiated, sequential])
 def test_what_cannot_be_is_not_found(router):
     given_ = joined(4, [(0, 3), (1, 2), (2, 0)], [1, 1, 1])
@@ -259,16 +226,3 @@ def test_an_order_alone_needs_no_phases():
     given_ = joined(6, [(0, 1)] * 6, [1] * 6, chain)
     for router in (negotiated, sequential):
         assert router(given_, mesh(6), Capacity(6), 1).num_phases == 1
-
-
-@pytest.mark.parametrize("router", [negotiated, sequential])
-def test_seeds_repeat(router):
-    rng = np.random.default_rng(3)
-    pairs = [rng.choice(16, 2, replace=False).tolist() for _ in range(60)]
-    given_ = joined(16, pairs, [1] * 60)
-    first, again, other = (
-        router(given_, torus(4, 4), Capacity(4), 7, seed=seed) for seed in (5, 5, 6)
-    )
-    assert first.phase.tolist() == again.phase.tolist()
-    assert first.routes.channels.tolist() == again.routes.channels.tolist()
-    assert first.phase.tolist() != other.phase.tolist()

@@ -78,16 +78,6 @@ def test_nothing_to_connect(method):
             assert repr(plan).startswith("<0 connections in 0 phases on")
 
 
-@pytest.mark.parametrize("method", ["symmetric", "negotiated", "sequential"])
-@pytest.mark.parametrize("per", ["node", "channel"])
-def test_connections_without_words(method, per):
-    plan = partition(
-        asked("all-to-all:9", torus(3, 3), words=0), torus(3, 3), Capacity(8, per), method=method
-    )
-    assert judged(plan)[1] == method
-    assert phase_clocks(plan, ConSetCosts()).sum() == 0
-
-
 @pytest.mark.parametrize("method", ["negotiated", "sequential"])
 def test_many_connections_between_the_same_nodes(method):
     """Each takes a virtual channel of its own: 7 at node 0, 3 a phase; the ring has two ways."""
@@ -114,16 +104,6 @@ def test_an_order_decides_phases(method):
     judged(alone)
     token = [alone.phase[(given.source == n) & (given.target == (n + 1) % 6)][0] for n in range(6)]
     assert len(set(token)) == 6
-
-
-@pytest.mark.parametrize("method", ["auto", "negotiated", "sequential"])
-def test_orders_that_exchanges_could_break(method):
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        pairs = [rng.choice(9, 2, replace=False).tolist() for _ in range(12)]
-        order = [(one, one + 1) for one in range(0, 12, 2)]
-        given = joined(9, pairs, rng.integers(1, 100, 12).tolist(), order)
-        judged(partition(given, torus(3, 3), Capacity(2), method=method, seed=seed))
 
 
 @pytest.mark.parametrize("method", ["auto", "symmetric", "negotiated", "sequential"])

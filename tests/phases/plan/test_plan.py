@@ -2,22 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 from netloom.base.errors import InputError
 from netloom.phases import Capacity, Plan
 from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.routing import Paths
 from netloom.topology import mesh, torus
-from tests.phases.hand_made import joined, made
-from tests.reference.partitioning import use_of
-
-
-def nothing(topology, capacity):
-    none = np.zeros(0, np.int32)
-    given_ = joined(topology.num_nodes, [(0, 1)], [1])
-    given_ = type(given_)(topology.num_nodes, none, none, none.astype(np.int64), *4 * [none], "-")
-    return Plan(topology, given_, capacity, none, Paths(np.zeros(1, np.int64), none), "none")
+from tests.phases.hand_made import joined
 
 
 @pytest.mark.parametrize("per", ["node", "channel"])
@@ -53,24 +44,3 @@ def test_use_of_nodes_counts_both_ends():
 
 def test_use_of_channels():
     assert line_plan("channel").use().tolist() == [[1, 2, 0, 0], [0, 0, 1, 0]]
-
-
-def test_it_says_what_it_is():
-    assert repr(line_plan("node")) == (
-        "<3 connections in 2 phases on mesh:3, at most 2 of 2 virtual channels a node, by hand>"
-    )
-
-
-@given(made())
-def test_use_is_a_count_of_all_visits(drawn):
-    plan, _, _ = drawn
-    assert plan.use().tolist() == use_of(plan)
-
-
-@pytest.mark.parametrize("per", ["node", "channel"])
-@pytest.mark.parametrize("sides", [(1,), (2, 2)])
-def test_nothing_takes_nothing(per, sides):
-    plan = nothing(mesh(*sides), Capacity(1, per))
-    assert plan.num_phases == 0
-    assert plan.use().shape == (0, plan.capacity.places(plan.topology))
-    assert repr(plan).startswith("<0 connections in 0 phases on mesh:")

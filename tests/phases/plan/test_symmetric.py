@@ -76,14 +76,6 @@ def test_all_to_all_is_a_permutation_for_each_displacement(network):
     assert first_violation(plan) is None
 
 
-@pytest.mark.parametrize("network", TORI, ids=NAMES)
-def test_every_node_holds_as_many(network):
-    """As many as a path visits nodes: nodes are all of one kind."""
-    sets = sets_of(everyone(network), network)
-    for number, members in enumerate(sets.members):
-        assert sets.sizes[number].tolist() == [sets.routes.lengths[members[0]] + 1]
-
-
 @pytest.mark.parametrize("network", [torus(4, 4), torus(3, 5), torus(8, 4), hypercube(4), torus(7)])
 def test_channels_of_a_direction_are_loaded_alike(network):
     """Where no side is 2 modulo 4, beyond 2: half-way round such a ring is an odd way."""
@@ -101,25 +93,6 @@ def test_half_way_round_both_ways_are_taken():
     assert load.tolist() == [2] * 16
     load = load_of(sets_of(displaced(torus(6), [3]), torus(6)), 0, torus(6))
     assert sorted(load.tolist()) == [1] * 6 + [2] * 6
-
-
-@pytest.mark.parametrize("network", [torus(4, 4), torus(6, 2), hypercube(4), torus(8)])
-def test_halves_are_the_colours_of_a_chessboard(network):
-    given = everyone(network)
-    sets = sets_of(given, network, halved=True)
-    assert len(sets.members) == 2 * (network.num_nodes - 1)
-    colour = np.sum(np.unravel_index(np.arange(network.num_nodes), network.sides), axis=0) % 2
-    for members in sets.members:
-        assert len(members) == network.num_nodes // 2
-        assert len(set(colour[given.source[members]].tolist())) == 1
-    whole = sets_of(given, network)
-    assert sets.routes.channels.tolist() == whole.routes.channels.tolist()
-
-
-@pytest.mark.parametrize("network", [torus(3, 4), torus(5), cube((2, 3), wraps=True)])
-def test_odd_rings_have_no_chessboard(network):
-    assert sets_of(everyone(network), network, halved=True) is None
-    assert sets_of(everyone(network), network) is not None
 
 
 def refused():
@@ -153,18 +126,6 @@ def test_patterns_that_do_not_look_alike(what):
     assert sets_of(given, network, halved=True) is None
 
 
-def test_words_may_differ_from_one_displacement_to_the_next():
-    network = torus(4, 4)
-    given = displaced(network, [0, 1], [0, 1], [2, 3], words=[3, 5, 0])
-    sets = sets_of(given, network)
-    carried = sorted(int(given.words[members[0]]) for members in sets.members)
-    assert carried == [0, 3, 5]
-    assert sets.weights.max(axis=1).tolist() == [2.0 * given.words[m[0]] for m in sets.members]
-    plan = pack_permutations(given, network, Capacity(5), sets, 2)
-    assert first_violation(plan) is None
-    assert plan.num_phases == 2
-
-
 FEWEST = [  # network, capacity, phases
     (torus(3, 3), (10, "node"), 2),
     (torus(3, 3), (2, "channel"), 2),
@@ -189,17 +150,6 @@ def test_all_to_all_in_as_few_phases_as_can_be(network, capacity, phases):
         assert first_violation(plan) is None
         assert plan.num_phases == phases
     assert least_phases(given, network, limit).phases == phases
-
-
-def test_what_cannot_be_packed():
-    given, limit = everyone(torus(4, 4)), Capacity(4)
-    sets = permutations(given, torus(4, 4), limit, ConSetCosts(), halved=False)
-    assert sets.sizes.max() == 5
-    assert pack_permutations(given, torus(4, 4), limit, sets, 15) is None
-    limit = Capacity(12)
-    assert pack_permutations(given, torus(4, 4), limit, sets, 3) is None
-    assert pack_permutations(given, torus(4, 4), limit, sets, 16) is None
-    assert pack_permutations(given, torus(4, 4), limit, sets, 15).num_phases == 15
 
 
 def test_phases_are_balanced():

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.routing import DModK, parse_routing
-from netloom.simulation.flow import flow_network, ways_of
+from netloom.routing import parse_routing
+from netloom.simulation.flow import flow_network
 from netloom.simulation.flow.at_once import run_at_once, send_order
-from netloom.simulation.flow.engine import FlowEngine, FlowLaw
 from netloom.simulation.flow.run import TOLERATED
 from netloom.topology import topology
-from netloom.workload.programs.messages import messages
 from tests.flow_laws import law_in
 
 GB = 1e9
@@ -115,43 +113,6 @@ def test_an_all_to_all_of_equal_flows_under_one_switch_takes_as_long_as_it_must(
         assert found.finish == pytest.approx(found.bound)
 
 
-def test_links_hold_flows_back_exactly_while_these_are_slower_than_alone():
-    """Step by step through an all-to-all, in which all levels are found anew most of the time."""
-    source, target, size = all_to_all(14, unequal(14))
-    network = topology("leaf-spine:7x2x2")
-    links = flow_network(network, bandwidth=GB)
-    ways = ways_of(links, DModK(), source.astype(np.int32), target.astype(np.int32))
-    engine = FlowEngine(links, FlowLaw(injection="shared"), noting=True)
-    table = messages(14, source=source, target=target, flits=size.astype(int))
-    engine.add_ways(ways)
-    engine.append(table, np.arange(len(table)))
-    alone, owner = ways.capacity(links.capacity), np.repeat(np.arange(len(ways)), ways_hops(ways))
-    slowed, before = np.zeros(len(ways)), 0.0
-    full = np.zeros(len(owner))
-    rates = rates_of(engine)
-    while not engine.advance(batches=1):
-        time = engine.time - before
-        slowed += np.where((rates > 0) & (rates < alone * (1 - 1e-9)), time, 0)
-        used = np.bincount(ways.links, rates[owner], links.num_links)
-        is_full = used > links.capacity * (1 - 1e-9)
-        full += np.where(is_full[ways.links] & (rates[owner] > 0), time, 0)
-        rates, before = rates_of(engine), engine.time
-    assert engine.state.clock["fillings"][0] > 20
-    held = np.bincount(owner, engine.found().held, len(ways))
-    assert held == pytest.approx(slowed, abs=1e-9)
-    assert (engine.found().held <= full + 1e-9).all()
-
-
-def rates_of(engine):
-    """Return the rate of a flow of weight 1 of each class now, or 0 if none runs."""
-    classes = engine.state.classes
-    return np.where(classes["weight"] > 0, classes["speed"], 0.0)
-
-
-def ways_hops(ways):
-    return np.diff(ways.offsets)
-
-
 def test_what_would_take_long_is_refused_and_told_in_one_line():
     source, target, size = all_to_all(48, unequal(48))
     with pytest.raises(InputError, match=r"about .* minutes; expected 1e-3 or more") as said:
@@ -172,10 +133,3 @@ def test_a_tolerance_makes_the_error_that_is_declared(spec, hosts, tolerance):
     error = np.abs(found.complete / exact.complete - 1).max()
     assert tolerance / 10 < error <= TOLERATED * tolerance
     assert found.batches < exact.batches
-
-
-def test_no_rate_is_no_network():
-    with pytest.raises(InputError, match="bandwidth: found 0; expected a rate above 0"):
-        flow_network(topology("mesh:2"), bandwidth=0.0)
-    with pytest.raises(InputError, match="latency: found nan; expected times of at least 0"):
-        flow_network(topology("mesh:2"), latency=float("nan"))

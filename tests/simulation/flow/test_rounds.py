@@ -1,7 +1,5 @@
 """Rounds of messages: closed forms, what is recognised, what is refused."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -43,25 +41,6 @@ def test_a_ring_on_a_full_fat_tree_is_rounds_of_its_longest_message(spec, hops, 
     assert found.link_sizes[into] == pytest.approx(2 * (hosts - 1) * SIZE / hosts)
 
 
-def test_a_ring_of_neighbours_on_a_torus_takes_a_hop_each():
-    network, routing = fabric("torus:32", end_channels=False)
-    found = run_rounds(network, routing, ring(32))
-    assert found.finish == pytest.approx(62 * (LATENCY + SIZE / 32 / BANDWIDTH), rel=1e-12)
-    assert found.num_run == 1
-
-
-def test_opposite_hosts_of_a_ring_share_its_channels():
-    """On a ring of n, n / 2 messages of n / 2 hops cross each channel of the way that all take."""
-    network, routing = fabric("torus:8", end_channels=False)
-    host = np.arange(8)
-    far = round_program(8, [exchange(host, (host + 4) % 8, 1e6, 100)])
-    found = run_rounds(network, routing, far)
-    most = found.link_sizes.max() / 100 / 1e6
-    assert found.finish == pytest.approx(100 * (4 * LATENCY + most * 1e6 / BANDWIDTH), rel=1e-12)
-    assert found.link_sizes.sum() == pytest.approx(100 * 8 * 4 * 1e6)
-    assert (found.link_sizes == found.link_sizes.max()).sum() >= 4
-
-
 def test_recursive_doubling_is_a_round_of_each_distance():
     network, routing = fabric("leaf-spine:4x4x4", "d-mod-k")
     host = np.arange(16)
@@ -95,20 +74,6 @@ def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypa
     assert 0 < max(most) <= 40 * 16
 
 
-def test_rounds_whose_messages_never_meet_need_no_engine(monkeypatch):
-    network, routing = fabric("xgft:4x4x4/1x4x4", "d-mod-k")
-    program = ring(64, 500)
-    found = run_rounds(network, routing, program)
-    # another round that meets itself and the last of these: the engine runs all
-    host = np.arange(64)
-    more = replace(program, rounds=[*program.rounds, exchange(host, host * 0, 1.0)])
-    wanted = run_flows(network, routing, as_messages(more)).finish
-    assert run_rounds(network, routing, more).finish == pytest.approx(wanted, rel=1e-12)
-    assert wanted > found.finish
-    monkeypatch.setattr(Window, "advance", None)
-    assert run_rounds(network, routing, program).finish == found.finish
-
-
 def test_a_host_that_skips_rounds_does_not_wait():
     """Host 3 takes part in the last round only, and host 2 in the first and the last."""
     network, routing = fabric("leaf-spine:1x1x6")
@@ -122,17 +87,6 @@ def test_a_host_that_skips_rounds_does_not_wait():
     assert found.finish == pytest.approx(42 * one)
     last = run_flows(network, routing, as_messages(program)).complete[-3:]
     assert last == pytest.approx([one, 2 * one, 42 * one])
-
-
-def test_one_period_may_be_many_rounds():
-    """A host whose processor two others keep busy: what is found is what all messages give."""
-    network, routing = fabric("leaf-spine:1x1x4")
-    host = np.array([0, 1, 2, 3])
-    each = exchange(host, [1, 2, 0, 0], [1e5, 2e5, 3e5, 7e4], 400)
-    program = round_program(4, [each])
-    found = run_rounds(network, routing, program, overhead=1e-6)
-    wanted = run_flows(network, routing, as_messages(program, overhead=1e-6))
-    assert found.finish == pytest.approx(wanted.finish, rel=1e-12)
 
 
 def test_no_rounds_take_no_time():

@@ -10,8 +10,7 @@ from netloom.routing import parse_routing, paths, source_routes
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows
 from netloom.simulation.flow.engine import FlowEngine
 from netloom.simulation.flow.network import WaysOfPairs
-from netloom.topology import mesh, topology, without
-from netloom.topology.core import attach_hosts
+from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import messages
 from tests.flow_laws import law_in
 from tests.properties.hosted_networks import with_channels
@@ -94,13 +93,6 @@ class TestClosedForms:
         assert found.complete == pytest.approx(np.full(side, 0.25 * hops + 30 * hops))
         assert found.alone == pytest.approx(np.full(side, 0.25 * hops + 30))
 
-    def test_a_shift_on_a_torus(self):
-        host = np.arange(6 * 6)
-        row, column = np.divmod(host, 6)
-        target = (row + 1) % 6 * 6 + (column + 2) % 6
-        found = run("torus:6x6", program(36, source=host, target=target, flits=60))
-        assert found.complete == pytest.approx(np.full(36, 3 + 2 * 60))
-
     @pytest.mark.parametrize(("spines", "slower"), [(4, 1.0), (2, 2.0), (1, 4.0)])
     def test_all_to_all_on_a_leaf_spine(self, spines, slower):
         """Uplinks hold back what leaves a leaf: 12 of 15 flows of each of four hosts."""
@@ -141,56 +133,11 @@ class TestClosedForms:
         found = run(wide, table, latency=0.0, end_channels=False, injection="shared")
         assert found.complete[[0, 2]] == pytest.approx([2, 2])
 
-    def test_a_flow_over_several_paths_is_spread_over_them(self):
-        """Two spines: each uplink takes half of the rate, at half the bandwidth."""
-        net = topology("leaf-spine:2x2x1")
-        inside = np.arange(net.num_channels) < net.num_network_channels
-        slow = with_channels(net, np.where(inside, 0.25, 1.0), np.where(inside, 3, 1))
-        found = run(slow, program(2, source=0, target=1, flits=10), routing="minimal")
-        assert found.complete == pytest.approx([1 + 3 + 3 + 1 + 20])
-        assert sorted(found.link_sizes[found.link_sizes > 0]) == pytest.approx([5] * 4 + [10] * 2)
-
 
 class TestSpecial:
-    def test_a_message_to_its_own_host_arrives_at_once(self):
-        table = program(4, source=[1, 1], target=[1, 1], flits=5, start=[2, 3], run=[0.5, 0.25])
-        found = run("leaf-spine:2x2x2", table)
-        assert found.sent.tolist() == found.arrived.tolist() == [2.5, 3.25]
-        assert found.entered.tolist() == [-1, -1]
-        assert found.alone.tolist() == [0, 0]
-        assert not found.link_sizes.any()
-
     def test_nothing(self):
         found = run("leaf-spine:2x2x2", messages(4, source=[], target=[], flits=[]))
         assert (len(found.complete), found.finish, found.done) == (0, 0.0, True)
-
-    def test_a_host_of_two_ports_sends_by_both_at_once(self):
-        """Port 0 leads to router 0, port 1 to router 1; hosts 1 and 2 hang on one each."""
-        routers = mesh(1, 2)
-        ports = np.array([0, 1, 0, 1])
-        net = attach_hosts(routers, ports, name="dual", port_host=np.array([0, 0, 1, 2]))
-        to_self, cross = (
-            program(3, source=0, target=target, flits=6) for target in ([1, 2], [1, 1])
-        )
-        apart, after = run(net, to_self), run(net, cross)
-        assert apart.complete == pytest.approx([8, 8])  # in order, but by a channel of its own each
-        assert after.complete == pytest.approx([8, 14])
-
-    def test_what_is_broken_is_gone_round(self):
-        net = without(topology("torus:4x4"), channels="(0,0)->(0,1)")
-        whole, broken = (
-            run(each, program(16, source=0, target=1, flits=10), routing="spread")
-            for each in (topology("torus:4x4"), net)
-        )
-        assert whole.finish == 11
-        assert broken.finish == 13
-        assert len(broken.link_sizes) == net.num_channels + 32
-
-    def test_without_links_of_hosts_a_direct_network_keeps_no_order(self):
-        table = program(9, source=4, target=[1, 3, 5, 7], flits=10)
-        assert run("mesh:3x3", table).complete == pytest.approx([11, 21, 31, 41])
-        free = run("mesh:3x3", table, end_channels=False)
-        assert free.complete == pytest.approx([11] * 4)
 
     def test_bandwidths_that_differ_much(self):
         """A gigabit behind 400 Gb/s: the flows of both still get all that there is."""

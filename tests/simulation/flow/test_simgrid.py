@@ -107,56 +107,6 @@ class TestSimGridNow:
     def _installed(self):
         needs_simgrid()
 
-    @pytest.mark.parametrize("seed", range(3))
-    @pytest.mark.parametrize("spec", recorded.NETWORKS)
-    def test_a_program_on_a_network(self, spec, seed):
-        """Through its routing, with and without links of a host's own."""
-        rng = np.random.default_rng(1000 * seed)
-        net, flows = topology(spec), int(rng.integers(2, 200))
-        routing = parse_routing("default", net)
-        network = flow_network(
-            net, bandwidth=rng.uniform(1e6, 1e11), latency=rng.choice([0, 1e-8, 1e-4]),
-            end_channels=bool(seed % 2),
-        )  # fmt: skip
-        source = rng.integers(0, net.num_hosts, flows)
-        target = (source + rng.integers(1, net.num_hosts, flows)) % net.num_hosts
-        size = np.ceil(rng.lognormal(9, 3, flows))
-        start = rng.choice([0.0, size.sum() / network.capacity.sum()]) * rng.random(flows)
-        table = messages(net.num_hosts, source=source, target=target, flits=size)
-        table = replace(table, start=start)
-        found = run_flows(network, routing, table, FlowLaw(injection="shared")).arrived
-        routes = paths(net, routing, source, target).whole(net)
-        taken = [routes[i] for i in range(flows)]
-        if network.end_channels:
-            ends = zip(source + net.num_channels, target + net.num_channels + net.num_hosts,
-                       strict=True)  # fmt: skip
-            taken = [[a, *path, b] for path, (a, b) in zip(taken, ends, strict=True)]
-        offsets = np.cumsum([0, *map(len, taken)])
-        theirs = finish_times(network.capacity, network.latency, (offsets, np.concatenate(taken)),
-                              start, np.arange(flows), size)  # fmt: skip
-        assert found == pytest.approx(theirs, rel=WITHIN)
-
-    @pytest.mark.parametrize("spec", recorded.NETWORKS)
-    def test_shared_by_latency(self, spec):
-        """As SimGrid shares by itself, where links have latencies."""
-        rng = np.random.default_rng(17)
-        net, flows = topology(spec), 150
-        routing = parse_routing("default", net)
-        network = flow_network(net, bandwidth=1e9, latency=1e-6, end_channels=False)
-        source = rng.integers(0, net.num_hosts, flows)
-        target = (source + rng.integers(1, net.num_hosts, flows)) % net.num_hosts
-        size = rng.integers(1, 1_000_000, flows)
-        start = rng.integers(0, 1_000_000, flows) * 1e-9
-        table = replace(messages(net.num_hosts, source=source, target=target, flits=size),
-                        start=start)  # fmt: skip
-        found = run_flows(
-            network, routing, table, FlowLaw(injection="shared", sharing="by-latency")
-        ).arrived
-        routes = paths(net, routing, source, target).whole(net)
-        theirs = finish_times(network.capacity, network.latency, (routes.offsets, routes.channels),
-                              start, np.arange(flows), size, by_latency=True)  # fmt: skip
-        assert found == pytest.approx(theirs, rel=WITHIN)
-
     @pytest.mark.parametrize("seed", range(4))
     @pytest.mark.parametrize("spec", recorded.NETWORKS)
     def test_latencies_that_are_all_unlike(self, spec, seed):
@@ -209,16 +159,6 @@ class TestSimGridNow:
         found = asked.messages()["arrived_seconds"].to_numpy()
         assert found == pytest.approx(theirs, rel=WITHIN)
 
-    @pytest.mark.parametrize("seed", range(30))
-    def test_arbitrary_routes(self, seed):
-        """Of links that are all unlike; flows with weights or rate limits, at once or over time."""
-        rng = np.random.default_rng(seed)
-        case = recorded.on_routes(
-            int(rng.integers(6, 100)), int(rng.integers(1, 100)), int(rng.integers(1, 400)), seed,
-            at_once=seed % 2 == 0, limited=seed % 3 == 1, weighed=seed % 3 == 2,
-        ).asked()  # fmt: skip
-        assert run(case) == pytest.approx(case.finish, rel=WITHIN)
-
     @pytest.mark.parametrize("name", ["routes 1 over time", "weighed at once", "mesh:8x8 at once"])
     def test_what_is_recorded_is_what_it_says(self, name):
         case = recorded.random_case(name)
@@ -232,8 +172,3 @@ class TestSimGridNow:
         np.testing.assert_array_equal(offsets, case.offsets)
         np.testing.assert_array_equal(links, case.links)
         assert latency == pytest.approx(case.latency)
-
-    @pytest.mark.parametrize("at_once", [False, True])
-    def test_one_actor_for_all_flows_does_as_well_as_two_for_each(self, at_once):
-        case = recorded.on_routes(50, 100, 400, 7, at_once=at_once)
-        np.testing.assert_array_equal(case.timed()[0], case.timed(actors=True)[0])

@@ -19,7 +19,8 @@ from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.topology import cube, graph_topology, hypercube, mesh, torus
 from netloom.workload import parse_traffic
-from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates
+from netloom.workload.traffic import pairs, permutation, uniform, with_rates
+from tests.properties.strategies import traffics
 from tests.properties.test_expected_load import listed
 from tests.reference.expected_load import loads
 
@@ -208,31 +209,6 @@ def test_a_table_with_choices_is_split_evenly():
 
 
 @st.composite
-def traffics(draw, num_nodes):
-    """Any of the laws, at any rates."""
-    base = draw(st.sampled_from(["uniform", "uniform-self", "permutation", "pairs"]))
-    node = st.integers(0, num_nodes - 1)
-    if base == "permutation":
-        targets = draw(st.permutations(range(num_nodes)))
-        traffic = permutation(targets, to_self=True)
-    elif base == "pairs":
-        ends = draw(st.lists(st.tuples(node, node).filter(lambda p: p[0] != p[1]), min_size=1))
-        weights = draw(st.lists(st.floats(0.1, 9), min_size=len(ends), max_size=len(ends)))
-        traffic = pairs(num_nodes, *np.array(ends).T, weights=weights)
-    else:
-        traffic = uniform(num_nodes, to_self=base == "uniform-self")
-    hot = draw(st.lists(node, max_size=3, unique=True))
-    if hot:
-        weight = st.sampled_from([0.25, 1, 1, 3])
-        weights = draw(st.lists(weight, min_size=len(hot), max_size=len(hot)))
-        fraction, to_self = draw(st.floats(0.01, 1)), draw(st.booleans())
-        traffic = hot_spot(traffic, fraction, hot, weights=weights, to_self=to_self)
-    rates = draw(st.lists(st.sampled_from([0, 1, 2.5]), min_size=num_nodes, max_size=num_nodes))
-    rates = np.array(rates) * traffic.law.can_send()
-    return with_rates(traffic, rates) if rates.any() else traffic
-
-
-@st.composite
 def networks(draw):
     sides = draw(
         st.lists(st.integers(1, 6), min_size=1, max_size=3).filter(lambda s: 1 < np.prod(s) < 60)
@@ -291,26 +267,13 @@ def test_no_routing_carries_more_than_the_cuts_let_through(data):
 
 
 def test_large_networks_are_summed_in_closed_form():
-    network = mesh(1024, 1024)
+    network = mesh(512, 512)
     routing = virtual_channel_routing(network, "dimension-order", num_vcs=2)
     traffic = uniform(network.num_nodes)
     found = throughput_bound(network, routing, traffic, Router())
-    nodes = 1024**2
-    assert found.load == pytest.approx(1024 * (nodes - 1) / (nodes / 2) ** 2)
-    assert found.what == "the 1024 channels from row 511 to row 512"
-
-
-def test_long_dimensions_are_cut_in_some_places_only(monkeypatch):
-    exact = cuts_of(torus(30), "uniform", WIDE)
-    monkeypatch.setattr("netloom.bounds.cuts.MOST_PARTS", 4)
-    assert cuts_of(torus(30), "uniform", WIDE).load == pytest.approx(exact.load)
-    assert cuts_of(mesh(30), "uniform", WIDE).what.endswith("from node 14 to node 15")
-
-
-def test_without_a_list_of_pairs_cuts_are_all_there_is(monkeypatch):
-    exact = bound_of(mesh(8, 8), "transpose")
-    monkeypatch.setattr(bound, "MOST_PAIRS", 55)
-    assert bound_of(mesh(8, 8), "transpose").load > exact.load
+    nodes = 512**2
+    assert found.load == pytest.approx(512 * (nodes - 1) / (nodes / 2) ** 2)
+    assert found.what == "the 512 channels from row 255 to row 256"
 
 
 @pytest.mark.parametrize("routing", ["shortest-path", "adaptive"])

@@ -36,7 +36,7 @@ def test_minimal_routing_of_a_dragonfly_has_one_channel_between_two_groups(p, a,
     assert found.kind == "routing"
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("k", [2, 3])
 def test_detours_of_a_dragonfly_halve_its_capacity(k):
     # each packet takes two global channels, where a group has one for each host
     for name in ("valiant", "valiant-group"):

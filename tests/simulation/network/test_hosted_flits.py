@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from netloom.simulation.network.routers import Router
 from netloom.topology.core import Topology, attach_hosts
@@ -65,50 +65,6 @@ def run(network, router, packets, cycles, **more):
 
 RATES = [Fraction(rate) for rate in ("1", "1/2", "2/3", "1/4", "3/7", "5/2")]
 
-STAGES = {
-    "route_cycles": st.integers(0, 2),
-    "vc_allocation_cycles": st.integers(1, 3),
-    "switch_allocation_cycles": st.just(1),  # of more, see test_stages.py
-    "traversal_cycles": st.integers(0, 2),
-    "speculative": st.booleans(),
-    "channel_cycles": st.integers(0, 3),
-    "credit_cycles": st.integers(0, 3),
-}
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from(RATES), st.integers(0, 300)), max_size=4),
-    st.builds(
-        Router,
-        vcs=st.just(1),
-        buffer_flits=st.just(700),
-        switching=st.sampled_from(["wormhole", "virtual-cut-through", "store-and-forward"]),
-        **STAGES,
-    ),
-    st.integers(1, 30),
-)
-def test_a_lone_packet_takes_the_latencies_and_rates_of_its_channels(channels, parts, flits):
-    """The n-th flit that waits for a channel of p flits in q cycles leaves ⌊n q / p⌋ after a head.
-
-    So the tail comes after the longest of these: the head's way up to a channel, the tail's wait
-    for it, and the way from there on, on which only heads wait at routers. Where all is stored, it
-    waits for every channel. One of 5/2 is three lanes of 5/6, of which a packet takes one.
-    """
-    network = line([float(rate) for rate, _ in channels], [cycles for _, cycles in channels])
-    stages = parts.switch_allocation_cycles + parts.traversal_cycles
-    head = parts.route_cycles + (0 if parts.speculative else parts.vc_allocation_cycles)
-    flight = [stages + parts.channel_cycles * cycles for _, cycles in channels]
-    flight = [1 + 1, *flight, stages + 1]
-    behind = [Fraction(flits - 1) / min(rate, rate / ceil(rate)) for rate, _ in channels]
-    behind = [flits - 1, *map(floor, behind), flits - 1]
-    waits = range(len(flight))  # heads wait at as many routers before a channel is entered
-    latency = sum(flight) + max(head * at + behind[at] for at in waits)
-    if parts.switching == "store-and-forward":
-        latency = sum(flight) + sum(behind) + head * waits[-1]
-    [found] = run(network, parts, [(5, 0, 1, flits)], 5 + latency + 3).delivered
-    assert found[1:4] == (5, 5, 5 + latency)
-    assert found[6] == len(channels)
-
 
 @pytest.mark.parametrize("rate", [rate for rate in RATES if rate <= 1])
 @pytest.mark.parametrize("place", ["channel", "injection", "ejection"])
@@ -153,25 +109,6 @@ def test_buffers_shorter_than_the_round_trip_carry_as_much_as_they_hold(flits, v
         for trips in (0, 20)
     )
     assert late - early == 20 * min(vcs * flits, trip)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 300), st.booleans())
-def test_a_buffer_of_the_round_trip_fills_its_channel(cycles, speculative):
-    """One flit less, and the channel carries that much less."""
-    network = line([1.0], [cycles])
-    parts = Router(vcs=1, buffer_flits=5000, speculative=speculative)
-    trip = 1 + 1 + cycles + 1 + cycles
-
-    def in_one_trip(flits):
-        early, late = (
-            run(network, parts, [(0, 0, 1, 5000)], 10 + ends * trip, deeper={0: flits})
-            for ends in (2, 3)
-        )
-        return late.channel_flits[0] - early.channel_flits[0]
-
-    assert in_one_trip(trip) == trip
-    assert in_one_trip(trip - 1) == trip - 1
 
 
 def test_the_lanes_of_a_bundle_are_shared_by_packets_not_by_flits():

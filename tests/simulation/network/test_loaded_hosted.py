@@ -46,11 +46,6 @@ def test_advice_names_the_channel_and_what_fills_it():
     assert advice_of(settings, (0.1,)) is None
 
 
-def test_advice_names_the_limit():
-    _, settings = loaded("dragonfly:2x4x2", "next-group", router=Router(vcs=3))
-    assert "load 0.2 is above 0.125" in advice_of(settings, (0.2, 0.3))
-
-
 def test_a_run_at_little_load_takes_what_the_idle_network_does():
     network, (setting,) = loaded("fat-tree:4x3", "uniform-self")
     run = network.make_run(setting, 0.02)

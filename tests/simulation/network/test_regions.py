@@ -162,10 +162,11 @@ def test_a_deadlock_is_found_in_the_same_cycle(processors):
     assert said[0] == said[1]
 
 
-def test_an_idle_network_is_not_stuck():
+@pytest.mark.parametrize("processors", [1, 2])
+def test_an_idle_network_is_not_stuck(processors):
     born = np.array([(0, 0, 15, 3, 0, -1), (3 * PATIENCE, 3, 12, 3, 0, -1)], np.int32)
     question = (topology("mesh:4x4"), "default", Router(), born, 3, 0)
-    (delivered, _), = ran(question, [2], [4 * PATIENCE])  # fmt: skip
+    (delivered, _), = ran(question, [processors], [4 * PATIENCE])  # fmt: skip
     latency = Router().zero_load_cycles(6, 3)
     assert [end - birth for birth, end in zip(delivered[1], delivered[3], strict=True)] == [
         latency

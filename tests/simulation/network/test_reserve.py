@@ -16,7 +16,7 @@ from netloom.simulation.network.program import reserve
 from netloom.simulation.network.routers import Router
 from netloom.topology import cube, graph_topology, mesh, torus
 from netloom.workload import PacketStream, parse_traffic
-from netloom.workload.traffic import pairs, permutation, uniform
+from netloom.workload.traffic import pairs, uniform
 
 PIPELINES = [
     {},
@@ -206,24 +206,6 @@ def test_only_the_first_packet_of_a_connection_sets_up(pipeline, target, hops):
     assert latency[0] == latency[1] + set_up
 
 
-def test_packets_of_a_connection_follow_at_once():
-    line, router = mesh(3), reserved(buffer_flits=16)
-    found = reserve(line, "default", pairs(3, [0], [2]), router)
-    log = engine_of(line, found, router).advance(packets(found, [0] * 6, [0] * 6, [4] * 6), 100)
-    assert np.diff(log.arrival).tolist() == [4] * 5
-
-
-def test_a_packet_to_its_own_node():
-    line, router = mesh(3), reserved()
-    found = reserve(line, "default", permutation([0, 2, -1], to_self=True), router)
-    log = engine_of(line, found, router).advance(
-        packets(found, [0, 0, 50, 50], [0, 1, 0, 1], 5), 100
-    )
-    assert log.hops.tolist() == [0, 1, 0, 1]
-    latency = (log.arrival - log.birth)[2:]
-    assert latency.tolist() == [router.zero_load_cycles(0, 5), router.zero_load_cycles(1, 5)]
-
-
 def backlogged_shares(network, routing, traffic, router, flits=5, cycles=3000):
     """Flits a cycle of each connection, when all have packets waiting."""
     found = reserve(network, routing, traffic, router)
@@ -233,14 +215,6 @@ def backlogged_shares(network, routing, traffic, router, flits=5, cycles=3000):
     log = engine_of(network, found, router).advance(born, cycles)
     key = found.aux_of(log.source, log.target)
     return np.bincount(key, log.flits, each) / cycles
-
-
-def test_connections_from_different_ports_share_a_channel_equally():
-    # down or up to row 1, then along it: three input ports of the router in the middle
-    shares = backlogged_shares(
-        mesh(3, 3), "dimension-order:0,1", pairs(9, [1, 3, 7], [5, 5, 5]), reserved()
-    )
-    assert shares == pytest.approx([1 / 3] * 3, abs=0.01)
 
 
 def test_connections_from_one_port_share_as_those_from_several():
