@@ -12,8 +12,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from netloom.explore.file import render
-from netloom.explore.network import View
+from netloom.pages.explorer.file import render
+from netloom.pages.explorer.network import View
 from netloom.questions.answers import Verdict
 from netloom.topology import topology
 from tests.browser import launched

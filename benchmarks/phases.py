@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.contention import ConSetCosts
 from netloom.mapping import gray
-from netloom.models import ConSetCosts
 from netloom.phases import (
     Capacity,
     Plan,

@@ -46,9 +46,9 @@ LONGEST = (
     "experiments/test_cluster.py",
     "questions/test_signatures.py",
     "docs/test_site.py",
-    "explore/test_views.py",
-    "explore/test_page_looks.py",
-    "explore/test_hover_and_click.py",
+    "pages/explorer/test_views.py",
+    "pages/explorer/test_page_looks.py",
+    "pages/explorer/test_hover_and_click.py",
 )
 """Files whose tests take some 15 s or more of a run that compiles all kernels. Neighbours compile
 different ones, so that two workers seldom compile the same at once."""

@@ -20,10 +20,10 @@ import vl_convert
 
 from netloom import predict_latency, simulate
 from netloom.drawing.frame import narrow_page
+from netloom.pages.report.curves import find_curves
+from netloom.pages.report.figure import Figure, curve_figures, make_figure
+from netloom.pages.report.write import THEMES
 from netloom.questions.recorded import record
-from netloom.report.page.curves import find_curves
-from netloom.report.page.figure import Figure, curve_figures, make_figure
-from netloom.report.page.write import THEMES
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, exhibit_chart
 from tests.questions.small_answers import ANSWERS
 

@@ -14,9 +14,10 @@ from netloom.base.declared import declared
 from netloom.base.errors import DeadlockError, InputError, NoRouteError, NotAMappingError
 
 if TYPE_CHECKING:
-    from netloom import report as report, topology as topology
+    from netloom import topology as topology
     from netloom.experiments import results as results, run as run
     from netloom.machines import machine as machine
+    from netloom.pages import explore as explore, report as report
     from netloom.questions.analyze import analyze as analyze
     from netloom.questions.collective import compare_collectives as compare_collectives
     from netloom.questions.compile import compile_phases as compile_phases
@@ -39,9 +40,11 @@ if TYPE_CHECKING:
     from netloom.workload import process_graph as process_graph, read as read, write as write
 
 _FACE = {
+    "explore": "netloom.pages",
     "machine": "netloom.machines",
     "process_graph": "netloom.workload",
     "read": "netloom.workload",
+    "report": "netloom.pages",
     "results": "netloom.experiments",
     "run": "netloom.experiments",
     "simulate_beside": "netloom.questions.simulate.load",
@@ -87,8 +90,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("explore", "report", "topology"):  # packages that can be called
-        return import_module(f"netloom.{name}")
+    if name == "topology":  # a package that can be called
+        return import_module("netloom.topology")
     if name in _FACE:
         return getattr(import_module(_FACE[name]), name)
     if (module := _questions().get(name)) is not None:

@@ -8,7 +8,7 @@ import pytest
 
 import netloom as nl
 from netloom.drawing.save import Inline, html_page, save_chart
-from netloom.report import chart_of
+from netloom.pages import chart_of
 from tests.browser import Visit
 
 ATTACKS = (

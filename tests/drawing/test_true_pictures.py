@@ -11,11 +11,11 @@ import netloom as nl
 from netloom.drawing.frame import DELAYED, framed, narrow_page
 from netloom.drawing.networks.chart import network_chart
 from netloom.drawing.save import save_chart
+from netloom.pages import chart_of
+from netloom.pages.report.figure import make_figure
 from netloom.questions.answers import Answer
 from netloom.questions.recorded import record
 from netloom.questions.register import all_kinds
-from netloom.report import chart_of
-from netloom.report.page.figure import make_figure
 from netloom.topology import topology
 from tests.drawing.read_back import scopes, untrue
 from tests.gallery import NARROW, entries, themed, whole

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, Connections, Plan, Timetable
 from netloom.routing import DimensionOrder, paths
 from tests.properties.strategies import cubes

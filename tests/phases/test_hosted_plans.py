@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom import compile_phases, run_plan, verify_plan
 from netloom.base.errors import InputError
-from netloom.models import ConSetCosts, MessageCosts
+from netloom.contention import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, first_violation, least_clocks, least_phases, partition
 from netloom.phases.execution import execute, message_passing
 from netloom.phases.plan.partition import phase_clocks

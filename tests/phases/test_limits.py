@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.models import ConSetCosts, MessageCosts
+from netloom.contention import ConSetCosts, MessageCosts
 from netloom.phases import Timetable
 from netloom.phases.timetables import limit_of, plan_break_even_words
 from netloom.topology import mesh

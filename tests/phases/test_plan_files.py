@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import Provenance
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, InvalidPlanError, Plan, first_violation
 from netloom.phases.plan_files import read_plan, write_plan
 from netloom.routing import Paths

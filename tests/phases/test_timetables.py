@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.models import ConSetCosts
+from netloom.contention import ConSetCosts
 from netloom.phases import schedule
 from netloom.topology import torus
 from tests.phases.by_hand import plan_of_program, plan_of_rows

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, InvalidPlanError, Timetable, first_violation, verify
 from netloom.routing import Paths
 from netloom.topology import torus

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.models.channel_queueing import (
+from netloom.contention.channel_queueing import (
     ChannelRouter,
     host_flows,
     predict_channels,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, least_clocks, least_phases, partition, phase_clocks, verify
 from netloom.phases.plan.partition import balanced
 from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes

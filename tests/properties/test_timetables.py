@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from netloom.models import ConSetCosts
+from netloom.contention import ConSetCosts
 from netloom.phases import Capacity, Connections, Plan, schedule
 from netloom.phases.kernels.partition import edge_colouring
 from netloom.phases.kernels.timetable import fair_rates

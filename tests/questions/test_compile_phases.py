@@ -9,7 +9,7 @@ import pytest
 
 from netloom import compile_phases
 from netloom.base.errors import InputError, NoRouteError
-from netloom.models import MessageCosts
+from netloom.contention import MessageCosts
 from netloom.phases import Capacity, connections, partition, schedule
 from netloom.phases.execution import execute, message_passing, node_programs
 from netloom.topology import Topology, graph_topology, topology

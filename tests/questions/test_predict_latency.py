@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom import find_saturation, predict_latency, simulate
 from netloom.base.errors import InputError
-from netloom.models.channel_queueing import (
+from netloom.contention.channel_queueing import (
     ChannelRouter,
     follow_flows,
     predict_channels,

@@ -11,11 +11,11 @@ import pytest
 import netloom as nl
 from netloom.experiments import load_results, run
 from netloom.experiments.file import schema
+from netloom.pages.report.pages import page_of
 from netloom.questions import register
 from netloom.questions.fields import OnNetwork
 from netloom.questions.named import provenance_of
 from netloom.questions.recorded import record, results_schema
-from netloom.report.page.pages import page_of
 from tests.approved.asked import run as asked
 
 TOML = "[build-tower]\nsize = [3, 7]\n"

@@ -408,7 +408,7 @@ def _no_such_option(path: str, error: Any) -> InputError:
 
 def outputs_of(kind: Kind) -> tuple[Output, ...]:
     """Return the files that answers can be written to: an explorer too, where channels are told."""
-    from netloom.explore import EXPLORED
+    from netloom.questions.register import EXPLORED
 
     return (*kind.outputs, _explorer()) if kind.verb in EXPLORED else kind.outputs
 
@@ -419,12 +419,12 @@ def _explorer() -> Output:
     from netloom.questions.outputs import Output
 
     def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-        from netloom.explore.file import explore
+        from netloom.pages.explorer.file import explore
 
         return f"Explorer: {explore(answer, path)}"
 
     def check(path: Path) -> object:
-        from netloom.explore.file import check_page
+        from netloom.pages.explorer.file import check_page
 
         return check_page(path)
 

@@ -219,16 +219,16 @@ def report(
     The page is one file: the answer, three numbers, the next command, charts side by side, all
     numbers as tables and CSV, and the command that repeats it.
     """
-    from netloom.explore.file import check_page
-    from netloom.report.page.write import check_folder
+    from netloom.pages.explorer.file import check_page
+    from netloom.pages.report.write import check_folder
 
     check_page(output)
     if pictures is not None:
         check_folder(pictures)
     from netloom.cli.show import console, show_verdict
+    from netloom.pages.report.pages import page_of
+    from netloom.pages.report.write import sources_of, write_page
     from netloom.questions.answers import Verdict
-    from netloom.report.page.pages import page_of
-    from netloom.report.page.write import sources_of, write_page
 
     page = page_of([source for name in results for source in sources_of(name)], title)
     named = "" if pictures is None else f"\nPictures: {pictures}"
@@ -272,7 +272,7 @@ def explore(
     or pairs, take a cable out, swap two ranks, compare answers. Commands that ask have --explore,
     which writes the same page.
     """
-    from netloom.explore.file import check_page, explore as write
+    from netloom.pages.explorer.file import check_page, explore as write
 
     check_page(output)
     page = write(list(answers), output, on=on)

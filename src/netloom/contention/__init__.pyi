@@ -6,6 +6,17 @@ from .channel_loads import (
     measure_paths as measure_paths,
     measured as measured,
 )
+from .channel_queueing import (
+    ChannelPrediction as ChannelPrediction,
+    ChannelRouter as ChannelRouter,
+    Flows as Flows,
+    PreparedChannels as PreparedChannels,
+    channel_saturation as channel_saturation,
+    follow_flows as follow_flows,
+    predict_channels as predict_channels,
+    prepare_channels as prepare_channels,
+    saturation_limit as saturation_limit,
+)
 from .estimates import (
     Expectation as Expectation,
     MeshEstimate as MeshEstimate,
@@ -13,6 +24,12 @@ from .estimates import (
     expect_random as expect_random,
 )
 from .expected_load import expected_loads as expected_loads
+from .messages import (
+    ConSetCosts as ConSetCosts,
+    MessageCosts as MessageCosts,
+    conset_clocks as conset_clocks,
+    pattern_message_passing_clocks as pattern_message_passing_clocks,
+)
 from .permutations import (
     EffectiveBisection as EffectiveBisection,
     Shifts as Shifts,

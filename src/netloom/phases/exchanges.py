@@ -179,7 +179,7 @@ def phase_plans(
     InputError
         If channels differ, or a connection has no route.
     """
-    from netloom.models import ConSetCosts
+    from netloom.contention import ConSetCosts
     from netloom.phases import Capacity, partition, schedule, verify
 
     capacity = Capacity(virtual_channels, "node" if topology.direct else "channel")

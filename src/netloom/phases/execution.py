@@ -25,7 +25,7 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.models.messages import ConSetCosts, MessageCosts
+from netloom.contention.messages import ConSetCosts, MessageCosts
 from netloom.phases.plan.plans import Connections, Plan, ranks
 from netloom.phases.timetables import Timetable
 from netloom.routing import ports, virtual_channel_routing
@@ -137,7 +137,7 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
 
     Examples
     --------
-    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.contention.messages import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology
@@ -441,7 +441,7 @@ def message_passing(
 
     Examples
     --------
-    >>> from netloom.models.messages import MessageCosts
+    >>> from netloom.contention.messages import MessageCosts
     >>> from netloom.phases.plan.plans import connections
     >>> from netloom.topology import topology
     >>> from netloom.workload import read
@@ -568,7 +568,7 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
 
     Examples
     --------
-    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.contention.messages import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections
     >>> from netloom.phases.timetables import schedule
     >>> from netloom.routing import DimensionOrder, paths

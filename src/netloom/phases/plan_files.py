@@ -25,7 +25,7 @@ from netloom.base.figures import Figures, figure
 from netloom.base.provenance import Provenance
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import read_text, write_text
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases.plan.plans import MOST_WORDS, Capacity, Connections, Plan, ranks
 from netloom.phases.timetables import Kind, Timetable, channel_words, processor_words
 from netloom.phases.violations import InvalidPlanError, broken, first_wrong

@@ -19,7 +19,12 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.base.words import percent
-from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
+from netloom.contention import (
+    ConSetCosts,
+    MessageCosts,
+    conset_clocks,
+    pattern_message_passing_clocks,
+)
 from netloom.phases.plan.plans import Plan, ranks
 from netloom.workload.programs.messages import grouped
 
@@ -129,7 +134,7 @@ def schedule(
 
     Examples
     --------
-    >>> from netloom.models import ConSetCosts
+    >>> from netloom.contention import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import torus
@@ -426,7 +431,7 @@ def plan_break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts)
     overhead against 1056 of switches, but 4 words in a row where messages
     overlap, as they do with ``both_ways``.
 
-    >>> from netloom.models import ConSetCosts, MessageCosts
+    >>> from netloom.contention import ConSetCosts, MessageCosts
     >>> from netloom.phases import Capacity, Plan, connections
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology
@@ -541,7 +546,7 @@ def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> F
 
     Examples
     --------
-    >>> from netloom.models import ConSetCosts
+    >>> from netloom.contention import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections, schedule
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology

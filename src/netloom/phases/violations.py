@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases.plan.plans import Plan
 from netloom.phases.timetables import Timetable
 

@@ -21,11 +21,11 @@ from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
 from netloom.base.words import arrows, counted, number, percent
+from netloom.contention import ConSetCosts, MessageCosts, conset_clocks
 from netloom.drawing.frame import column, framed
 from netloom.drawing.save import check_writable, make_folder
 from netloom.drawing.timelines import Timeline
 from netloom.drawing.timetables import PhasesInTime, phase_maps, switching
-from netloom.models import ConSetCosts, MessageCosts, conset_clocks
 from netloom.phases import Connections, Plan, Timetable, connections, write_plan
 from netloom.phases.plan.plans import MOST_WORDS, connection_order
 from netloom.phases.plan_files import (

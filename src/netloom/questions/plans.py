@@ -17,9 +17,9 @@ from netloom.base.figures import Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.textfiles import read_text
 from netloom.base.words import counted
+from netloom.contention import ConSetCosts
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import Timeline, with_phases
-from netloom.models import ConSetCosts
 from netloom.phases.collectives.figures import ScheduleSpeed, StepsProven
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.schedules import Schedule

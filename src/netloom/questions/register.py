@@ -167,6 +167,13 @@ RAISES = "Raises\n------\n"
 REFUSED = "InputError\n    If a field, a file or their combination cannot be used.\n"
 """What every question raises."""
 
+EXPLORED = (
+    "analyze", "check_fabric", "compare_collectives", "compile_phases", "find_mapping",
+    "find_saturation", "predict_latency", "replay", "route_fabric", "simulate",
+    "simulate_broadcast", "simulate_flows", "simulate_loop", "simulate_transactions",
+)  # fmt: skip
+"""The verbs whose answers say what each channel carries: an explorer shows them."""
+
 OTHERS = "More"
 """The title of what is in no other group of the help."""
 

@@ -96,7 +96,7 @@ def _tell(result: Any, lines: Iterable[Any], files: Files, *, as_json: bool, **m
 
 
 def _write_table(result: Any, path: Path) -> str:
-    from netloom.report import save_table
+    from netloom.pages import save_table
 
     return f"Table: {save_table(result.table(), path)}"
 
@@ -113,7 +113,7 @@ def _write_page(result: Any, path: Path) -> str:
 
 def _write_figures(paper: str, _: Any, folder: Path) -> str:
     """Draw the figures of a paper."""
-    from netloom.report import save_chart
+    from netloom.pages import save_chart
     from netloom_papers.ledger import picture, pictures
 
     names = [name for name in pictures() if name.startswith(f"{paper}/fig-")]
@@ -212,7 +212,7 @@ def run_study(
 
 
 def _write_picture(result: Any, path: Path) -> str:
-    from netloom.report import save_chart
+    from netloom.pages import save_chart
 
     return f"Picture: {save_chart(result.chart(), path)}"
 

@@ -251,7 +251,7 @@ def run_programs(
 
     Examples
     --------
-    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.contention.messages import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections
     >>> from netloom.phases.execution import node_programs
     >>> from netloom.phases.timetables import schedule

@@ -39,8 +39,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
+from netloom.contention.messages import ConSetCosts, MessageCosts
 from netloom.mapping import gray
-from netloom.models.messages import ConSetCosts, MessageCosts
 from netloom.phases import least_clocks, least_phases
 from netloom.phases.execution import completed, execute, side_by_side
 from netloom.phases.plan.partition import partition, sequential
@@ -449,7 +449,7 @@ def iwarp_clocks(
     --------
     Alone, a message of k words over h hops takes 400 + 400 + 2 k + 4 h clocks, and 4 to come out.
 
-    >>> from netloom.models.messages import MessageCosts
+    >>> from netloom.contention.messages import MessageCosts
     >>> from netloom.phases import connections
     >>> from netloom.topology import mesh
     >>> from netloom.workload import read

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from netloom.models.channel_queueing import (
+from netloom.contention.channel_queueing import (
     KINDS,
     KNEE,
     PARTS,

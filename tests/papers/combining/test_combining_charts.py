@@ -3,7 +3,7 @@ import json
 import numpy as np
 
 import netloom as nl
-from netloom.report import chart_of
+from netloom.pages import chart_of
 from tests.questions.small_answers import ANSWERS
 
 

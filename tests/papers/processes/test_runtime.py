@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import schedule
 from netloom.phases.execution import RECEIVE, SEND, NodePhase, node_programs
 from netloom.topology import mesh, torus

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.models import ConSetCosts
+from netloom.contention import ConSetCosts
 from netloom.phases import first_violation
 from netloom_papers.ledger import Item, compare, items, published
 from netloom_papers.studies import feldmann

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from netloom import find_saturation, predict_latency
-from netloom.models.channel_queueing import KINDS, KNEE, PARTS, errors, latency_band, trust
+from netloom.contention.channel_queueing import KINDS, KNEE, PARTS, errors, latency_band, trust
 from netloom.routing import virtual_channel_routing
 from netloom.topology import topology
 from netloom_papers.studies import latency_accuracy

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.models.messages import MessageCosts
+from netloom.contention.messages import MessageCosts
 from netloom.phases.execution import message_passing
 from netloom.topology import mesh
 from tests.phases.by_hand import TORUS, butterfly, connections_of, neighbours

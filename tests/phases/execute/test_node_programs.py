@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import schedule
 from netloom.phases.execution import RECEIVE, SEND, node_programs
 from netloom.topology import mesh

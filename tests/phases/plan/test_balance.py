@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, first_violation, least_clocks, phase_clocks
 from netloom.phases.plan.partition import balanced, negotiated
 from netloom.topology import mesh, torus

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError, NoRouteError
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, least_clocks, least_phases, partition
 from netloom.phases.plan.partition import negotiated
 from netloom.phases.plan.plans import MOST_NODES, hops_to

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import (
     Capacity,
     connections,

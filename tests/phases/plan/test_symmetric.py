@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases import (
     Capacity,
     Plan,

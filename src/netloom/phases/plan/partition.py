@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.phases.plan.plans import (
     Capacity,
     Connections,

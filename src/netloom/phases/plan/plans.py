@@ -23,7 +23,7 @@ from netloom.base.textfiles import read_lines
 from netloom.base.words import counted
 from netloom.bounds.cuts import of_hosts, router_sets
 from netloom.bounds.demand import Demand, crossing, leading_out
-from netloom.models.messages import ConSetCosts
+from netloom.contention.messages import ConSetCosts
 from netloom.routing import Paths
 from netloom.routing.ragged import legs
 from netloom.topology import Cube, Topology, hop_distances, slabs
@@ -440,7 +440,7 @@ def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.contention.messages import ConSetCosts
     >>> from netloom.phases import connections
     >>> from netloom.topology import torus
     >>> from netloom.workload import read

@@ -16,8 +16,7 @@ from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number, percent
 from netloom.contention.busiest import USED, ChannelUse, channel_uses
-from netloom.machines import Machine
-from netloom.models.channel_queueing import (
+from netloom.contention.channel_queueing import (
     KNEE,
     LIMITS,
     Busy,
@@ -38,6 +37,7 @@ from netloom.models.channel_queueing import (
     saturation_limit,
     trust,
 )
+from netloom.machines import Machine
 from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures

@@ -579,8 +579,8 @@ def _machine(question: LocalityQuestion, dimensions: int) -> model.Machine:
 
 def _mapped(question: LocalityQuestion, topology: Cube) -> tuple[ProcessGraph, Messages, Messages]:
     """Return the program, and where its messages go: under its mapping, and under random ones."""
+    from netloom.contention.channel_queueing import follow_flows
     from netloom.mapping.allocation import place_program
-    from netloom.models.channel_queueing import follow_flows
     from netloom.routing import virtual_channel_routing
 
     assert question.app is not None

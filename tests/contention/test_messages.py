@@ -1,0 +1,58 @@
+"""Costs of phases and of messages, by hand."""
+
+import numpy as np
+import pytest
+
+from netloom.base.errors import InputError
+from netloom.contention import (
+    ConSetCosts,
+    MessageCosts,
+    conset_clocks,
+    pattern_message_passing_clocks,
+)
+from netloom_papers.studies.feldmann import message_passing_clocks
+
+
+def test_a_switch_is_a_synchronisation_and_a_setup():
+    assert ConSetCosts().switch_clocks == 528
+    assert conset_clocks([100, 0, 50], ConSetCosts(sync_clocks=10, phase_clocks=5)) == 195
+    assert conset_clocks([], ConSetCosts()) == 0
+
+
+def test_headers_count_in_every_message():
+    costs = MessageCosts(send_clocks=10, receive_clocks=20, clocks_per_word=3, header_words=4)
+    assert pattern_message_passing_clocks([0, 1], [1, 0], 6, costs) == 30 + 3 * 10
+
+
+def test_the_busiest_processor_decides():
+    """Processor 1 receives 5 + 7 words and sends 9: 2 receipts, 1 sending, 12 words."""
+    costs = MessageCosts(send_clocks=100, receive_clocks=10, clocks_per_word=2)
+    source, target, words = [0, 2, 1], [1, 1, 3], [5, 7, 9]
+    assert pattern_message_passing_clocks(source, target, words, costs) == 120 + 2 * 12
+    one_way = pattern_message_passing_clocks(source, target, words, costs, both_ways=False)
+    assert one_way == 120 + 2 * (12 + 9)
+    assert pattern_message_passing_clocks([], [], [], costs) == 0
+
+
+def test_a_regular_pattern_costs_the_same_both_ways_of_counting():
+    node = np.arange(8)
+    source = np.tile(node, 3)
+    target = np.concatenate([(node + hop) % 8 for hop in (1, 2, 5)])
+    regular = message_passing_clocks(3, 40, MessageCosts())
+    assert pattern_message_passing_clocks(source, target, 40, MessageCosts()) == regular
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: ConSetCosts(sync_clocks=-1), "sync_clocks: found -1; expected at least 0"),
+        (lambda: ConSetCosts(clocks_per_word=0), "clocks_per_word: found 0; expected above 0"),
+        (lambda: ConSetCosts(phase_clocks=float("nan")), "phase_clocks: found nan"),
+        (lambda: MessageCosts(header_words=-2), "header_words: found -2; expected at least 0"),
+        (lambda: pattern_message_passing_clocks([0], [1], [-4], MessageCosts()), "words: found -4"),
+    ],
+)
+def test_bad_costs_are_named(ask, message):
+    with pytest.raises(InputError) as caught:
+        ask()
+    assert message in str(caught.value)

@@ -1,0 +1,296 @@
+"""Charts hold the numbers of the answers that they show."""
+
+import json
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+import netloom as nl
+from netloom.base.words import number
+from netloom.drawing import timetables
+from netloom.drawing.networks import MOST_DRAWN
+from netloom.drawing.networks.chart import network_chart
+from netloom.pages import chart_of
+from netloom.questions.recorded import record
+from netloom.topology import mesh, topology, without
+from tests.pages.report.charts import rows_of
+from tests.questions.small_answers import ANSWERS
+
+LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random"}
+
+
+def drawn(net, load=None, **how):
+    load = np.arange(net.num_channels, dtype=float) if load is None else load
+    return network_chart(net, load, "bytes", **how)
+
+
+def test_every_channel_is_drawn_once_with_its_load_and_broken_ones_are_not():
+    whole = mesh(3, 3)
+    broken = without(whole, channels="0-1", nodes="8")
+    for net in (whole, broken):
+        loads = {row["channel"]: row["load"] for row in rows_of(drawn(net), "load")}
+        names = [net.channel_name(each).replace(" -> ", " → ") for each in range(len(loads))]
+        assert loads == dict(zip(names, range(net.num_channels), strict=True))
+    assert broken.num_channels == whole.num_channels - 2 - 4
+
+
+@pytest.mark.parametrize("spec", ["line:5", "ring:6", "mesh:4x4", "torus:5x4", "mesh:1x4"])
+@pytest.mark.parametrize("width", [210, 700])
+def test_no_two_channels_lie_on_each_other(spec, width):
+    table = rows_of(drawn(topology(spec), width=width), "load")
+    numbers = [[float(each) for each in re.findall(r"-?[0-9.]+", row["path"])] for row in table]
+    lines = {(*path[:2], *path[-2:]) for path in numbers}
+    backwards = {(x2, y2, x, y) for x, y, x2, y2 in lines}
+    assert len(lines) == len(table)
+    assert not lines & backwards
+
+
+@pytest.mark.parametrize("spec", ["mesh:60x60", "jellyfish:1024x12x1/1"])
+def test_what_is_too_large_for_lines_is_shown_by_part_and_in_falling_order(spec):
+    net = topology(spec)
+    many = net.num_network_channels
+    assert many > MOST_DRAWN
+    rows = rows_of(drawn(net, np.arange(many) + 0.0), "channels")
+    loads = [row["load"] for row in rows if "busiest first" in row["channels"]]
+    assert loads == sorted(loads, reverse=True)
+    assert len(loads) == 100
+    assert np.isclose(loads[0], np.arange(many)[-len(np.array_split(range(many), 100)[0]) :].mean())
+    if spec == "mesh:60x60":
+        first = next(row for row in rows if row["channels"] == "x+, row y = 3")
+        at = (net.source_end // 60 == 3) & (net.target_end == net.source_end + 1)
+        assert first["load"] == np.flatnonzero(at).mean()
+
+
+def test_what_is_too_large_to_be_drawn_names_its_busiest_channels():
+    net = topology("jellyfish:1024x12x1/1")
+    load = np.ones(net.num_network_channels)
+    load[[5, 17, 2000]] = 9, 8, 7
+    texts = {row["text"] for row in rows_of(network_chart(net, load, "bytes"), "text")}
+    for channel, said in ((5, "9\u00a0B, "), (17, "8\u00a0B, "), (2000, "7\u00a0B, ")):
+        assert net.channel_name(channel).replace(" -> ", " → ") in texts
+        assert any(text.startswith(said) for text in texts)
+
+
+def test_a_map_s_titles_are_of_all_channels_those_of_hosts_included():
+    found = nl.find_mapping("all-to-all:8", "leaf-spine:4x8x2", rounds=1)
+    before = record(found).tables["channels"].filter(mapping="before")
+    most = before["weighted_channel_load"].max()
+    assert most > before.filter(kind="network")["weighted_channel_load"].max()
+    spec = json.dumps(chart_of(found).to_dict())
+    assert re.search(rf"Before \(rank order\): [^:]*carr(y|ies) {most:g}\W+path", spec)
+
+
+def test_a_mapping_is_drawn_before_and_after_beside_its_bound():
+    found = ANSWERS["find_mapping"]()
+    chart = chart_of(found)
+    loads = [row["load"] for row in rows_of(chart, "channel") if "mean" in row]
+    weights = [each.mapped.contention.weighted_channel_load for each in (found.before, found.after)]
+    assert sorted(loads) == sorted([*weights[0], *weights[1]])
+    before = found.to_dict()["objective"]["before"]
+    first, *others = rows_of(chart, "figure")[:6]
+    assert first["after"] == pytest.approx(found.value / before)
+    assert first["bound"] == pytest.approx(found.bound / before)
+    shares = {row["figure"]: row["after"] for row in others}
+    hop_bytes = [each.table()["hop_bytes"][0] for each in (found.before, found.after)]
+    assert shares["hop-bytes"] == pytest.approx(hop_bytes[1] / hop_bytes[0])
+
+
+def test_a_curve_has_the_loads_that_kept_up_and_marks_where_it_saturates():
+    chart = chart_of(nl.simulate("mesh:4x4", load="0.2:1:0.4", cycles=1000))
+    latency = [row for row in rows_of(chart, "latency") if "low" in row]
+    assert {row["offered"] for row in latency} == {0.2, 0.6}
+    assert all(row["low"] <= row["latency"] <= row["high"] for row in latency)
+    share = rows_of(chart, "share")
+    assert {row["offered"] for row in share} == {0.2, 0.6, 1.0}
+    assert all(0 < row["share"] < 1.2 for row in share)
+    assert {(row["offered"], row["until"]) for row in rows_of(chart, "until")} == {(0.6, 1.0)}
+
+
+def test_techniques_that_saturate_together_share_their_mark():
+    chart = chart_of(ANSWERS["simulate, loads"]())
+    assert {(row["offered"], row["until"]) for row in rows_of(chart, "until")} == {(0.2, 0.9)}
+    assert "saturates 0.2 to 0.9" in {row["said"] for row in rows_of(chart, "said")}
+
+
+def test_one_load_shows_the_channels_and_the_spread_of_latency():
+    found = ANSWERS["simulate"]()
+    chart = chart_of(found)
+    channels = rows_of(chart, "load")
+    assert len(channels) == 48
+    busiest = max(row["load"] for row in channels)
+    assert busiest == pytest.approx(100 * found.channels()["utilisation"].max())
+    assert sum(row["height"] for row in rows_of(chart, "height")) == pytest.approx(1)
+    overloaded = chart_of(ANSWERS["simulate, past saturation"]())
+    assert sum(row["height"] for row in rows_of(overloaded, "height")) == 16  # nodes
+
+
+def test_a_loop_s_picture_has_what_the_table_has():
+    found = ANSWERS["simulate_loop"]()
+    tables = chart_of(found).to_dict()["datasets"].values()
+    shown = {value for table in tables for row in table for value in row.values()}
+    table = found.table()
+    for column in ("average_node", "worst_node"):
+        assert set(table[column] / table["applied"]) <= shown
+    assert found.saturation.worst_node in shown
+
+
+def test_the_time_of_a_message_is_the_sum_of_its_parts():
+    found = nl.predict_torus_broadcast(rate=0.004, startup_cycles=20)
+    parts = [row["value"] for row in rows_of(chart_of(found), "part")]
+    assert len(parts) == 3
+    assert sum(parts) == pytest.approx(found.latency)
+
+
+def test_the_model_and_the_simulation_are_drawn_together():
+    found = nl.predict_torus_broadcast(
+        4, broadcast=0.1, rate="0:auto:3", simulate=True, cycles=3000
+    )
+    chart = chart_of(found)
+    rows = rows_of(chart, "latency")
+    by_model = {row["rate"]: row["latency"] for row in rows if row.get("of") == "model"}
+    assert by_model == dict(found.table().select("rate", "latency").rows())
+    measured = {row["latency"] for row in rows if "simulated_latency" in row}
+    assert measured >= set(found.table().drop_nulls("simulated_latency")["simulated_latency"])
+    place = found.saturation_rate
+    assert {"rate": place, "until": place} in rows_of(chart, "until")
+
+
+def test_a_curve_that_shoots_up_leaves_the_rest_to_be_seen():
+    found = nl.predict_torus_broadcast(16, message_flits=64, vcs=5, broadcast=0.04)
+    assert found.table()["latency"].max() > 10 * found.zero_load_latency
+    text = json.dumps(chart_of(found).to_dict())
+    tops = [float(top) for top in re.findall(r'"domain": \[0.0, ([\d.]+)\]', text)]
+    assert any(top == pytest.approx(1.06 * 6 * found.zero_load_latency) for top in tops)
+
+
+def test_channels_are_those_of_the_highest_load_that_they_carry():
+    found = nl.predict_latency("mesh:8x8", **LAMMPS, offered="0.1:0.5:0.1")
+    most = found.channels().filter(offered=0.3)["utilisation"].max()
+    loads = [row["load"] for row in rows_of(chart_of(found), "load")]
+    assert max(loads) == pytest.approx(100 * most)
+
+
+def test_shares_of_held_channels_add_up():
+    rows = rows_of(chart_of(ANSWERS["predict_torus_broadcast"]()), "held")
+    for rate in {row["rate"] for row in rows}:
+        mine = {row["held"]: row for row in rows if row["rate"] == rate}
+        assert len(mine) == 4
+        assert sum(row["probability"] for row in mine.values()) == pytest.approx(1)
+        assert mine[3]["share"] == pytest.approx(1)  # the top of the last area
+        assert mine[2]["below"] == pytest.approx(mine[1]["share"])
+
+
+def test_the_time_between_transactions_is_the_sum_of_its_parts():
+    found = ANSWERS["predict_locality"]()
+    spec = record(found).answer.parts()["time"].to_dict()
+    cycles = found.table().select("mapping", "inter_transaction_cycles").rows()
+    for bar, (mapping, whole) in zip(spec["vconcat"], cycles, strict=True):
+        names = {layer["data"]["name"] for layer in bar["layer"]}
+        rows = [row for name in names for row in spec["datasets"][name] if "part" in row]
+        assert sum(row["value"] for row in rows) == pytest.approx(whole)
+        assert f"{mapping} mapping" in bar["title"].lower()
+        assert f"a transaction every {number(whole)} cycles" in bar["title"]
+
+
+ALL_TO_ALL = {"app": "all-to-all:16", "on": "torus:4x4", "words": 16}
+FEW = {"app": "ring:8", "on": "torus:8", "words": 10, "channels": 3}
+
+
+@cache
+def compiled(**more):
+    return nl.compile_phases(**ALL_TO_ALL, **more)
+
+
+def test_bars_stand_where_the_timetable_has_them():
+    found = compiled(schedule="timetable")
+    bars = rows_of(chart_of(found), "way")
+    assert len(bars) == 240
+    before = np.cumsum(found.timetable.makespan) - found.timetable.makespan
+    begins = 528 * np.arange(1, 5) + before
+    for bar in bars:
+        assert bar["from"] == begins[bar["phase"]] + bar["start"]
+        assert bar["to"] - bar["from"] == 32
+        assert bar["lane"] == 0  # one at a time
+        assert bar["row"] == f"({bar['source'] // 4},{bar['source'] % 4})"
+    bands = rows_of(chart_of(found), "middle")
+    assert [band["to"] for band in bands] == begins.tolist()
+    assert {band["to"] - band["from"] for band in bands} == {528}
+
+
+def test_what_a_processor_has_open_at_once_lies_side_by_side():
+    bars = rows_of(chart_of(compiled()), "way")
+    assert max(bar["lane"] for bar in bars) > 0
+    for one in bars:
+        for other in bars:
+            if one is not other and (one["row"], one["lane"]) == (other["row"], other["lane"]):
+                assert one["to"] <= other["from"] + 1e-6 or other["to"] <= one["from"] + 1e-6
+
+
+def test_processors_that_do_one_thing_at_a_time_show_both_ends():
+    bars = rows_of(chart_of(compiled(both_ways=False, schedule="timetable")), "way")
+    assert len(bars) == 480
+    assert [bar["way"] for bar in bars].count("receives") == 240
+    assert {bar["lane"] for bar in bars} == {0}
+    assert all(bar["node"] == bar["target"] for bar in bars if bar["way"] == "receives")
+
+
+def test_few_connections_have_a_row_each():
+    found = nl.compile_phases(**FEW)
+    bars = rows_of(chart_of(found), "way")
+    described = [found.plan.connections.describe(each) for each in range(16)]
+    assert sorted(bar["row"] for bar in bars) == sorted(described)
+    assert [bar["from"] for bar in bars] == sorted(bar["from"] for bar in bars)
+
+
+def test_a_map_has_the_use_of_every_channel_in_every_phase():
+    found = nl.compile_phases(**FEW, clocks_per_word=4)  # channels work half of it
+    chart = found.phase_map().to_dict()
+    tables = [table for table in chart["datasets"].values() if "load" in table[0]]
+    loads = [sorted(row["load"] for row in table) for table in tables]
+    used = found.plan.routes.channels
+    by_phase = np.repeat(found.plan.phase, found.plan.routes.lengths)
+    clocks = found.timetable.makespan  # a channel takes 2 for a word
+    expected = [
+        sorted(np.bincount(used[by_phase == phase], minlength=16) * 2 * 10.0 / clocks[phase])
+        for phase in (0, 1)
+    ]
+    assert np.array(sorted(loads)) == pytest.approx(100 * np.array(sorted(expected)))
+    mean = np.average([np.mean(each) for each in expected], weights=clocks)
+    said = " ".join(chart["title"]["text"])
+    assert said.startswith(f"Channels carry words {100 * mean:.3g}\u00a0% of the time of 2 phases")
+
+
+def test_one_bar_says_how_much_of_the_time_is_switching():
+    found = compiled()
+    rows = rows_of(chart_of(found), "part")
+    assert {row["part"]: row["value"] for row in rows} == {
+        "switching": 528.0 * found.plan.num_phases,
+        "moving words": found.timetable.makespan.sum(),
+    }
+    last = max(row["end"] for row in rows)
+    assert last == pytest.approx(found.to_dict()["schedule"]["clocks"])
+
+
+def test_rows_too_many_to_name_have_names_that_do_not_touch():
+    found = nl.compile_phases("all-to-all:64", "torus:8x8", words=1)
+    spec = record(found).answer.parts()["timetable"].to_dict()
+    axes = [layer["encoding"].get("y", {}).get("axis") for layer in spec["layer"]]
+    named = next(axis for axis in axes if axis)["values"]
+    assert spec["height"] / len(named) >= 14
+
+
+def test_large_charts_show_a_part_and_say_which(monkeypatch):
+    monkeypatch.setattr(timetables, "MOST_BARS", 150)
+    monkeypatch.setattr(timetables, "MOST_ROWS", 5)
+    monkeypatch.setattr(timetables, "MOST_CHANNELS", 150)
+    found = compiled()
+    chart = chart_of(found)
+    shown = int((np.cumsum(np.bincount(found.plan.phase)) <= 150).sum())
+    assert 0 < shown < 4
+    assert {bar["phase"] for bar in rows_of(chart, "way")} == set(range(shown))
+    assert len({bar["row"] for bar in rows_of(chart, "way")}) == 5
+    said = json.dumps(chart.to_dict())
+    assert f"the first {shown} of 4 phases and the 5 processors with the most words" in said
+    assert "the first 2 of 4 phases" in json.dumps(found.phase_map().to_dict())

@@ -1,0 +1,452 @@
+"""What a page says and holds, before a browser shows it."""
+
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from shutil import copy
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import t as student
+
+import netloom as nl
+from netloom.base.errors import InputError
+from netloom.base.words import held_together, number, percent
+from netloom.drawing.frame import NARROW
+from netloom.drawing.save import as_json
+from netloom.experiments import load_results, run
+from netloom.experiments.findings import Refused
+from netloom.pages.report.curve_verdicts import best_of
+from netloom.pages.report.curves import deviations, find_curves
+from netloom.pages.report.figure import MOST_PANELS, curve_figures, panels
+from netloom.pages.report.pages import figures_on, page_of
+from netloom.pages.report.sections import figures_by_part, varied_in
+from netloom.pages.report.write import THEMES, render, report
+from netloom.questions.analyze import Analysis
+from netloom.questions.recorded import Recorded, record
+from netloom.questions.simulate.load import detail
+from netloom.topology import topology
+from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
+from tests.approved.asked import run as netloom
+from tests.pages.report.page_samples import small_results, store
+from tests.questions.small_answers import ANSWERS, there_and_back
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Tree(HTMLParser):
+    """The elements of a page in order, and whether their tags match."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open = [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        element = {"tag": tag, "text": "", **dict(attributes)}
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()["tag"] == tag, f"</{tag}>"
+
+    def handle_data(self, data):
+        for each in self.open:
+            each["text"] += data
+
+    def all(self, tag, **attributes):
+        return [
+            each
+            for each in self.elements
+            if each["tag"] == tag and attributes.items() <= each.items()
+        ]
+
+
+@pytest.fixture(scope="module")
+def text(page):
+    return render(page)
+
+
+@pytest.fixture(scope="module")
+def tree(text):
+    return Tree(text)
+
+
+def simulated(on, load):
+    """The runs of one network and load, straight from the answers."""
+    return [
+        each.record.tables["table"].row(0, named=True)
+        for each in small_results().answered
+        if each.point.verb == "simulate"
+        and (each.point.fields["on"], each.point.fields["load"]) == (on, load)
+    ]
+
+
+def test_the_page_answers_first_and_ends_in_the_decision_and_its_cost(tree, page, text):
+    (title,) = tree.all("h1")
+    assert title["text"] == "Torus or mesh?"
+    (answer,) = tree.all("p", **{"class": "answer"})
+    assert answer["text"] == held_together(page.sections[0].verdicts[0].marked)
+    places = [text.index(f'id="{each}"') for each in
+              ("answer", "sure", "part-1", "part-2", "numbers", "method", "decision")]  # fmt: skip
+    assert places == sorted(places)
+    last = [each["text"] for each in tree.elements if each["tag"] in ("h2", "h3")][-3:]
+    assert last == ["The decision", "What it cost", "Trust it so far"]
+    (decision,) = tree.all("section", id="decision")
+    assert held_together(page.answer.verdict.sentence) in decision["text"]
+    assert re.search(r"\d+ answers in [\d.]+ s of processor time", page.cost)
+    assert all(held_together(each) in decision["text"] for each in (page.cost, *page.answer.trust))
+    facts = dict(page.facts)
+    assert facts["Points"] == f"{len(small_results().answered)} points answered"
+    assert facts["Seeds"] == "1, 2 and 3"
+    assert [each["text"] for each in tree.all("pre")] == [small_results().text]
+    commands = [each["text"] for each in tree.all("code")]
+    assert "netloom report small.toml -o report.html" in commands
+
+
+def test_the_numbers_of_the_tiles_are_those_of_the_answers(page):
+    means = [np.mean([row["packet_latency_mean"] for row in simulated(on, 0.5)])
+             for on in ("torus:4x4", "mesh:4x4")]  # fmt: skip
+    last = page.answer.tiles[-1]
+    assert last.value == f"−{percent(float(1 - means[0] / means[1]))}"
+    assert "latency at 0.5" in last.label
+
+
+def test_all_numbers_can_be_read_and_taken_along(page, tree):
+    records = [each.record for each in small_results().answered]
+    rows = sum(len(each.tables[name]) for each in records
+               for name in {"table", each.answer.KEY_TABLE})  # fmt: skip
+    found = {each.file: pl.read_csv(io.StringIO(each.csv)) for each in page.numbers}
+    assert sum(map(len, found.values())) == rows
+    table = found["simulate.csv"]
+    asked = [each for each in small_results().answered if each.point.verb == "simulate"]
+    assert table["on"].to_list() == [each.point.fields["on"] for each in asked]
+    exact = [each.record.tables["table"]["packet_latency_mean"][0] for each in asked]
+    assert table["packet_latency_mean"].to_list() == exact
+    (numbers,) = tree.all("section", id="numbers")
+    for each in page.numbers:
+        assert f"Download {each.file}" in numbers["text"]
+        assert not each.cut
+
+
+def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(tree, text):
+    names = [each["id"] for each in tree.elements if "id" in each]
+    assert len(names) == len(set(names))
+    for each in tree.elements:
+        assert each.get("aria-labelledby", names[0]) in names
+        assert "src" not in each
+        assert each["tag"] not in ("link", "iframe", "object", "img", "base")
+    assert all(each["href"][:1] == "#" and each["href"][1:] in names for each in tree.all("a"))
+    style = tree.all("style")[0]["text"]
+    assert "url(" not in style
+    assert "@import" not in style
+    (policy,) = tree.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    assert policy["content"].startswith("default-src 'none';")
+    assert text.count("window.vegaEmbed=") == 1
+
+
+def test_every_chart_has_a_name_a_caption_words_and_a_table(tree, page):
+    figures = list(figures_on(page.sections))
+    assert len(figures) > 8
+    drawn = tree.all("div", **{"class": "plot"})
+    for figure, chart, whole in zip(figures, drawn, tree.all("figure"), strict=True):
+        assert chart["data-label"] == f"{figure.title}. {figure.alternative}"
+        assert figure.title in whole["text"]
+        assert len(figure.data.rows) >= 1
+        assert {len(row) for row in figure.data.rows} == {len(figure.data.columns)}
+
+
+def test_words_and_tables_of_curves_are_the_answers_numbers(page):
+    latency = page.sections[0].figures[0]
+    for on, last in (("torus:4x4", 0.75), ("mesh:4x4", 0.5)):
+        means = [row["packet_latency_mean"] for row in simulated(on, last)]
+        assert len(means) == 3
+        half = student.ppf(0.975, 2) * np.std(means, ddof=1) / np.sqrt(3)
+        rows = [row for row in latency.data.rows if row[:3] == (on, "simulated", number(last))]
+        low, high = np.mean(means) - half, np.mean(means) + half
+        assert rows == [
+            (on, "simulated", number(last), number(float(np.mean(means))), number(low),
+             number(high), "3")
+        ]  # fmt: skip
+        assert f"to {number(float(np.mean(means)))} at {number(last)}" in latency.alternative
+    assert "saturates from 0.75 to 0.9" in latency.alternative
+    assert not any(row["stable"] for row in simulated("torus:4x4", 0.9))
+
+
+def test_models_stand_beside_what_they_predict_and_say_how_far_off_they_are():
+    records = [each.record for each in small_results().answered]
+    group = find_curves(records)[0]
+    assert group.of == (0, 1)
+    for place, curve in enumerate(group.simulated):
+        model = group.model_of(place)
+        assert model.about["topology"] == curve.about["topology"] == curve.label
+        for load, off in deviations(curve, model):
+            below = model.table.filter(model.table["load"] <= load)["latency"].max()
+            above = model.table.filter(model.table["load"] >= load)["latency"].min()
+            latency, _ = curve.at(load)
+            assert below / latency - 1 - 1e-9 <= off <= above / latency - 1 + 1e-9
+    other = record(nl.simulate("torus:4x4", load=[0.1, 0.2], cycles=300, vcs=2))
+    model = next(each for each in records if each.verb == "predict_latency")
+    (lone,) = find_curves([other, model])
+    assert lone.of == (None,)
+    twice = find_curves([*records, *records])
+    for curve, same in zip(group.simulated, twice[0].simulated, strict=True):
+        assert same.table.equals(curve.table)  # the same run again says nothing new
+
+
+def test_the_model_of_broadcasts_is_compared_with_the_cycles_at_the_ends():
+    load = {"rate": [0.002, 0.004, 0.006], "broadcast": 0.0}
+    model = nl.predict_torus_broadcast(4, message_flits=16, vcs=3, injection_channels=1, **load)
+    asked = {"packet_flits": 16, "cycles": 4000, "vcs": 3}
+    run = nl.simulate_broadcast("torus:4x4", **asked, **SIMULATED, **load)
+    (group,) = find_curves([record(run), record(model)])
+    assert group.of == (0,)
+    added = group.models[0].table["latency"] - model.table()["latency"]
+    assert added.to_list() == pytest.approx([ENDS_CYCLES] * 3)
+    assert max(abs(off) for _, off in deviations(group.simulated[0], group.models[0])) < 0.1
+
+
+def test_one_point_of_many_is_the_same_as_one_asked_alone():
+    several = record(nl.simulate("mesh:4x4", load=[0.2, 0.4], cycles=600))
+    alone = record(nl.simulate("mesh:4x4", load=0.4, cycles=600))
+    found = detail(several, 0.4, "wormhole")
+    assert found.figures["histogram"] == alone.figures["histogram"]
+    assert found.tables["channels"].equals(alone.tables["channels"])
+
+
+def test_many_curves_are_drawn_in_panels_and_the_table_has_all():
+    found = record(nl.simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
+    many = [
+        replace(found, figures=found.figures | {"topology": network, "router": router})
+        for network in "ab"
+        for router in (found.figures["router"] | {"vcs": vcs} for vcs in range(1, MOST_PANELS + 3))
+    ]
+    (group,) = find_curves(many)
+    assert group.differ == ("topology", "vcs")
+    drawn = panels(group)
+    assert list(drawn)[:2] == ["1 VC", "2 VCs"]
+    assert len(drawn) == MOST_PANELS
+    assert all([name for _, name in curves] == ["a", "b"] for curves in drawn.values())
+    figure = curve_figures(group)[0]
+    assert "24 of 28 curves are drawn" in figure.caption
+    assert figure.data.total == 2 * 28
+
+
+def test_the_same_sources_give_the_same_bytes(tmp_path):
+    answer = ANSWERS["simulate, loads"]()
+    pages = [report([answer], tmp_path / name) for name in ("a.html", "b.html")]
+    assert pages[0].read_bytes() == pages[1].read_bytes()
+
+
+def test_hostile_words_stay_words(tmp_path):
+    bad = "</script><script>alert(1)</script>"
+    found = record(nl.simulate("mesh:4x4", load=0.1, cycles=300))
+    nodes = found.tables["table"].with_columns(switching=pl.lit(bad))
+    hostile = Recorded(
+        "simulate", found.figures | {"traffic": bad}, dict(found.tables) | {"table": nodes}
+    )
+    several = record(nl.simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
+    curve = replace(several, figures=several.figures | {"traffic": bad, "topology": bad})
+    path = report([hostile, curve], tmp_path / "bad.html", title=f"<b>{bad}")
+    tree = Tree(path.read_text())
+    kinds = [each.get("type", "") for each in tree.all("script")]
+    assert kinds == ["application/json"] * 4 + [""] * 2
+    assert tree.all("h1")[0]["text"] == f"<b>{bad}"
+    assert not tree.all("b")
+    assert "<script>alert" not in path.read_text()
+    assert as_json("</script>\u2028") == '"\\u003c/script>\\u2028"'
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_makes_a_page(name):
+    page = page_of([there_and_back(record(ANSWERS[name]()))])
+    figures = list(figures_on(page.sections))
+    assert page.title
+    assert figures
+    for figure in figures:
+        assert figure.title
+        assert re.search(r"\d", figure.alternative)
+
+
+def test_a_large_sweep_stays_small(tmp_path):
+    found = record(nl.simulate("torus:8x8", load=0.3, cycles=300))
+    points = []
+    for place in range(200):
+        load, seed = (1 + place // 4) / 100, place % 4
+        row = {"offered": pl.lit(load), "seed": pl.lit(seed)}
+        tables = {
+            key: table.with_columns(**{n: v for n, v in row.items() if n in table.columns})
+            for key, table in found.tables.items()
+        }
+        points.append(replace(found, figures=found.figures | {"offered": load}, kept=tables))
+    path = report(points, tmp_path / "sweep.html")
+    assert path.stat().st_size < 2_500_000
+    assert "of 4 runs with different seeds" in path.read_text()
+
+
+def test_pictures_are_of_every_chart_on_white(tmp_path):
+    answer = nl.simulate("mesh:4x4", load=[0.1, 0.3], cycles=300)
+    report(answer, tmp_path / "r.html", pictures=tmp_path / "pictures")
+    count = len(list(figures_on(page_of([record(answer)]).sections)))
+    pictures = sorted((tmp_path / "pictures").iterdir())
+    assert [each.suffix for each in pictures] == [".png", ".svg"] * count
+    first, second = pictures[:2]
+    assert first.name == "01-packet-latency-by-load-uniform-traffic-on-mesh-4x4.png"
+    assert first.read_bytes().startswith(b"\x89PNG")
+    assert 'fill="white"' in second.read_text()
+    assert THEMES["light"]["axis"]["titleColor"] in second.read_text()
+
+
+def test_one_report_of_answers_and_stores(tmp_path):
+    answer = nl.simulate("mesh:4x4", load=0.2, cycles=300, vcs=2)
+    path = report([answer, store(), str(store().with_suffix(".sqlite"))], tmp_path / "deep/r.html")
+    tree = Tree(path.read_text())
+    assert tree.all("h1")[0]["text"] == "Torus or mesh?"
+    assert "Simulation: uniform on mesh:4x4" in [each["text"] for each in tree.all("h2")]
+
+
+@pytest.mark.parametrize(
+    ("results", "path", "said"),
+    [
+        ("answer.json", "r.html", "answer.json: found suffix '.json'; expected a store, .sqlite"),
+        ("none.sqlite", "r.html", "none.sqlite: found no such file"),
+        (3, "r.html", "report: found a int"),
+        ([], "r.html", "report: found no answers"),
+        ([], "r.pdf", "r.pdf: found suffix '.pdf'; expected a page, .html"),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path, monkeypatch, results, path, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=re.escape(said)):
+        report(results, path)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(InputError, match="found a file; expected a folder"):
+        report([], "r.html", pictures="taken")
+
+
+def test_the_command_prints_the_verdict_and_the_path(tmp_path):
+    page = tmp_path / "out.html"
+    code, out, _ = netloom(f"report {store()} -o {page} --title Wraps")
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[0].split()[:2] in (["✓", "Take"], ["!", "For"])
+    assert any(line.startswith("  sure    Each load is 3 runs") for line in lines)
+    assert lines[-1] == f"Report: {page}"
+    assert page.stat().st_size > 500_000
+
+
+def test_what_has_no_answer_is_said_before_the_verdict(page):
+    assert page.notices == ()
+    found = small_results()
+    refused = Refused(found.answered[0].point, "mesh:4x4: found 16 nodes for 64 tasks")
+    of_a_mesh = tuple(each for each in found.answered if each.point.verb == "compile_phases")
+    part = page_of([replace(found, answered=of_a_mesh, missing=3, refused=(refused,))])
+    (notice,) = part.notices
+    assert "3 still to be answered, 1 that cannot be asked (mesh:4x4: found 16" in notice
+    text = render(part)
+    assert text.index('role="note"') < text.index('id="answer"')
+
+
+@pytest.fixture(scope="module")
+def analyses():
+    return [
+        record(nl.analyze("examples/lammps-64.mtx", on, mapping=mapping, random_mappings=0))
+        for on in ("torus:8x8", "mesh:8x8")
+        for mapping in ("identity", "random")
+    ]
+
+
+def test_the_highest_bound_is_taken_and_compared_with_the_next(analyses):
+    best = best_of(list(zip(varied_in(analyses), analyses, strict=True)))
+    bounds = sorted(Analysis.from_json(each.figures).measure().value for each in analyses)
+    assert best.chosen == ("torus:8x8, rank order",)
+    assert best.verdict.mark == "fine"
+    assert best.verdict.sentence.startswith("Take torus:8x8, rank order: it carries up to 88")
+    change = 100 * (bounds[-1] / bounds[-2] - 1)
+    assert f"{change:.2g}\u00a0% more than mesh:8x8, rank order" in best.verdict.sentence
+    assert len(best.verdict.sentence.split()) <= 30
+
+
+def test_programs_are_no_alternatives_and_equal_figures_no_choice(analyses):
+    ring = record(nl.analyze("ring:64", "torus:8x8", random_mappings=0))
+    assert best_of([({"app": "lammps"}, analyses[0]), ({"app": "ring:64"}, ring)]) is None
+    assert best_of([({"on": "torus:8x8"}, analyses[0])]) is None
+    same = [({"on": "torus:8x8"}, analyses[0]), ({"on": "mesh:8x8"}, analyses[0])]
+    assert best_of(same).verdict.sentence.startswith("No difference: each carries up to 88")
+
+
+def test_a_page_of_mappings_says_first_what_helps_and_has_one_scale_of_bytes(analyses):
+    found = [
+        record(nl.find_mapping("examples/lammps-64.mtx", on, rounds=1))
+        for on in ("torus:8x8", "mesh:8x8")
+    ]
+    page = page_of([*analyses, *found])
+    first, second = (each.sentence for each in page.answer.said)
+    assert first.startswith("Take torus:8x8: it has ")
+    assert second.startswith("torus:8x8: Found: the busiest channel carries ")
+    assert page.answer.tiles[0].value in first
+    drawn = [as_json(figure.spec) for figure in figures_on(page.sections)]
+    drawn = [spec for spec in drawn if "bytes on the channel" in spec]
+    known = [spec for spec in drawn if "delays from* " in spec]
+    assert len(drawn) == len(analyses) + 2 * len(found)
+    assert len(known) == len(analyses)  # color is load over the load that delays
+    for spec in drawn:
+        assert ("one scale for all" in spec) == (spec not in known)
+        assert "23.1\u00a0MB" in spec or spec in known
+
+
+def figure(on):
+    return next(
+        iter(figures_by_part(record(nl.analyze("ring:16", on, random_mappings=0))).values())
+    )
+
+
+@pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "dragonfly:2x4x2", "mesh:4x4x2"])
+def test_a_network_s_figure_says_in_words_and_numbers_what_it_shows(on):
+    found = record(nl.analyze("ring:16", on, random_mappings=0))
+    shown = next(iter(figures_by_part(found).values()))
+    assert shown.data.columns[:2] == ("channel", "paths on the channel")
+    assert shown.data.total == topology(on).num_channels
+    loads = found.tables["channels"]["weighted_channel_load"].to_numpy()
+    assert shown.data.rows[0][1] == f"{loads.max():g}"
+    listed = [float(row[1]) for row in shown.data.rows]
+    assert listed == sorted(listed, reverse=True)
+    assert shown.alternative.startswith(f"{shown.title}. paths on the channel from")
+    assert f"{shown.data.total} rows" in shown.alternative
+
+
+@pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "torus:18x18"])
+def test_a_narrow_window_has_a_chart_of_its_own_with_the_data_it_lacks(on):
+    shown = figure(on)
+    (wide,), (narrow,) = shown.spec["hconcat"], shown.narrow["hconcat"]
+    assert narrow["width"] <= NARROW < 400 < wide["width"]
+    named = {each.partition('"')[0] for each in as_json(narrow).split('"name":"')[1:]}
+    assert named <= set(shown.spec["datasets"]) | set(shown.narrow["datasets"])
+    assert not set(shown.spec["datasets"]) & set(shown.narrow["datasets"])
+
+
+def test_a_fabric_is_drawn_with_what_changes_though_its_file_is_elsewhere(tmp_path):
+    copy("examples/my-cluster.txt", tmp_path)
+    asked = tmp_path / "tables.toml"
+    asked.write_text(
+        '[route]\non = "graph:my-cluster.txt"\nfailed_channels = "leaf0-spine1"\nsamples = 9\n'
+    )
+    run(asked, workers=1)
+    results = load_results(asked)
+    page = page_of([results])
+    titles = [figure.title for figure in figures_on(page.sections)]
+    change = re.compile(r".* carries .* (less|more) \(.* → .*\), the largest change")
+    assert any(map(change.fullmatch, titles)), titles
+    figures = results.answered[0].record.figures
+    before, after = figures["before"]["all_to_all"]["max"], figures["all_to_all"]["max"]
+    assert before != after
+    assert f"{before:,.0f} → {after:,.0f}" in [each.value for each in page.answer.tiles]
+    text = render(page)
+    assert "netloom explore tables.toml -o tables-network.html" in text
+    assert '<a href="#explore">Look at the network</a>' in text
