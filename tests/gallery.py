@@ -20,9 +20,9 @@ import vl_convert
 
 from netloom import predict_latency, simulate
 from netloom.drawing.frame import narrow_page
-from netloom.pages.report.curves import find_curves
-from netloom.pages.report.figure import Figure, curve_figures, make_figure
-from netloom.pages.report.write import THEMES
+from netloom.pages.curves import find_curves
+from netloom.pages.figure import Figure, curve_figures, make_figure
+from netloom.pages.write import THEMES
 from netloom.questions.recorded import record
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, exhibit_chart
 from tests.questions.small_answers import ANSWERS

@@ -12,7 +12,7 @@ from netloom.drawing.frame import DELAYED, framed, narrow_page
 from netloom.drawing.networks.chart import network_chart
 from netloom.drawing.save import save_chart
 from netloom.pages import chart_of
-from netloom.pages.report.figure import make_figure
+from netloom.pages.figure import make_figure
 from netloom.questions.answers import Answer
 from netloom.questions.recorded import record
 from netloom.questions.register import all_kinds

@@ -14,7 +14,7 @@ from netloom.experiments import file as files
 from netloom.experiments.file import Point
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
-from netloom.pages.report.pages import page_of
+from netloom.pages.page import page_of
 
 FILE = """
 [[predict.latency]]

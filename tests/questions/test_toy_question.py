@@ -11,7 +11,7 @@ import pytest
 import netloom as nl
 from netloom.experiments import load_results, run
 from netloom.experiments.file import schema
-from netloom.pages.report.pages import page_of
+from netloom.pages.page import page_of
 from netloom.questions import register
 from netloom.questions.fields import OnNetwork
 from netloom.questions.named import provenance_of

@@ -220,14 +220,14 @@ def report(
     numbers as tables and CSV, and the command that repeats it.
     """
     from netloom.pages.explorer.file import check_page
-    from netloom.pages.report.write import check_folder
+    from netloom.pages.write import check_folder
 
     check_page(output)
     if pictures is not None:
         check_folder(pictures)
     from netloom.cli.show import console, show_verdict
-    from netloom.pages.report.pages import page_of
-    from netloom.pages.report.write import sources_of, write_page
+    from netloom.pages.page import page_of
+    from netloom.pages.write import sources_of, write_page
     from netloom.questions.answers import Verdict
 
     page = page_of([source for name in results for source in sources_of(name)], title)

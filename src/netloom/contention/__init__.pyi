@@ -13,9 +13,9 @@ from .channel_queueing import (
     PreparedChannels as PreparedChannels,
     channel_saturation as channel_saturation,
     follow_flows as follow_flows,
+    limiting_resource as limiting_resource,
     predict_channels as predict_channels,
     prepare_channels as prepare_channels,
-    saturation_limit as saturation_limit,
 )
 from .estimates import (
     Expectation as Expectation,

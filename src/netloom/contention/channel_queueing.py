@@ -822,7 +822,7 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
     return (low + high) / 2
 
 
-def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Busy, bool]:
+def limiting_resource(prepared: PreparedChannels, saturation: float) -> tuple[Busy, bool]:
     """Return the resource that has least to spare where a network saturates.
 
     ``saturation`` is what ``channel_saturation`` said of it. Also returns whether the search ended
@@ -836,7 +836,7 @@ def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Bus
     >>> routing = virtual_channel_routing(mesh(2), "dimension-order", num_vcs=4)
     >>> flows = follow_flows(routing, [0], [1], [1.0])
     >>> prepared = prepare_channels(flows, flits=5)
-    >>> saturation_limit(prepared, channel_saturation(prepared))[0].what
+    >>> limiting_resource(prepared, channel_saturation(prepared))[0].what
     'channel'
     """
     below = predict_channels(prepared, saturation * (1 - 2 * CLOSE))

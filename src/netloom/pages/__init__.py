@@ -14,8 +14,8 @@ __all__ = ["chart_of", "explore", "report", "save_chart", "save_table"]
 def report(
     results: Any, path: str | Path, *, title: str = "", pictures: str | Path | None = None
 ) -> Path:
-    """Write answers, or what experiments found, as one page. See ``report.write.report``."""
-    from netloom.pages.report.write import report as write  # Jinja, when it is needed
+    """Write answers, or what experiments found, as one page. See ``write.report``."""
+    from netloom.pages.write import report as write  # Jinja, when it is needed
 
     return write(results, path, title=title, pictures=pictures)
 

@@ -60,10 +60,10 @@ class CombiningRun(Figures):
     combining_rate
         float64[K]: of the requests that come to a stage, those that another takes along.
     hot_spots
-        All that were hot spots at the beginning, in the order drawn, and those that came later and
-        were asked for: their ``module``, the ``elements`` that had each at first, ``requests`` for
-        it, and ``accesses``, those that its module executed (of the background as well). Also both
-        per step, over all steps of the run, and the part of them in which the module was ``busy``.
+        All that were hot spots at the beginning, in the order drawn, then those that came later
+        and were asked for. A row has the ``module``, the ``elements`` that had it at first,
+        ``requests`` for it, and ``accesses``, those that the module executed (of the background as
+        well). Also both per step of the run, and the part of it in which the module was ``busy``.
     throughput, throughput_ci95
         Requests completed per element and step, after the start-up and before requests end.
     stable, reason

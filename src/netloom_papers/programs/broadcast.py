@@ -41,9 +41,9 @@ STREAMS = 6
 class Sent(NamedTuple):
     """All that has been sent so far, by the rows that messages became, one if it is unicast.
 
-    ``birth``: int64[num_rows], the cycle in which the message was generated. bool[num_rows] each:
-    ``first``, whether it begins with the row; ``broadcast``, or unicast; ``asked``, whether the
-    target is one that it is for, or just on the way.
+    ``birth``: int64[num_rows], the cycle in which the message was generated. The others are
+    bool[num_rows]. ``first`` tells whether the message begins with the row, ``broadcast`` whether
+    it is one. ``asked`` tells whether the target is one that it is for, or just on the way.
     """
 
     birth: Ints

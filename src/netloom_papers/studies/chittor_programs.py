@@ -344,7 +344,7 @@ def _draw_figure_5_6(made: Made) -> Drawn:
 
 @cache
 def _speeds(quick: bool) -> dict[str, Floats]:
-    """Measure netloom's simulator: applied traffic, cycles a second, and µs a message and cycle."""
+    """Measure netloom's simulator: applied traffic, cycles per second, µs per message and cycle."""
     sizes, traffics = ((64, 256), (0.1, 0.4)) if quick else ((64, 256, 1024), (0.05, 0.1, 0.2, 0.4))
     found = {}
     simulate_loop("mesh:8x8", app="mesh:8x8", applied=0.1, engine="worm")  # compiles the kernels

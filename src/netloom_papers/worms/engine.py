@@ -267,7 +267,7 @@ def check_circles(topology: Topology, state: State, cycle: int) -> None:
 
     Those in a circle stand still for good, whatever moves elsewhere. A message's path is fixed, so
     that a blocked worm waits for one channel, whose worm, if that is blocked as well, waits for
-    one more. None of these is a host's own channel: a worm that waits for the one into the network
+    one more. None of these is a host's own channel. A worm that waits for the one into the network
     holds nothing, and one that holds the one out of it waits for nothing.
     """
     worms, holder, _ = on_their_way(state)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from netloom.pages.report.pages import page_of
-from netloom.pages.report.write import render
+from netloom.pages.page import page_of
+from netloom.pages.write import render
 from tests.browser import Visit
 from tests.pages.report.page_samples import small_results
 

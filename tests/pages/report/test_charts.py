@@ -22,7 +22,7 @@ from netloom.drawing.frame import (
 )
 from netloom.drawing.save import check_picture
 from netloom.pages import chart_of, save_chart
-from netloom.pages.report.write import THEMES
+from netloom.pages.write import THEMES
 from netloom.questions.answers import Answer
 from netloom.questions.named import network_again
 from netloom.questions.recorded import Recorded, record

@@ -7,9 +7,9 @@ import pytest
 
 from netloom import simulate
 from netloom.drawing.frame import COLOURS
-from netloom.pages.report.curve_verdicts import compare_pair, curve_numbers, decide, highest_shared
-from netloom.pages.report.curves import Curve, CurveGroup, find_curves, names_of, telling
-from netloom.pages.report.figure import curve_figures
+from netloom.pages.curve_verdicts import compare_pair, curve_numbers, decide, highest_shared
+from netloom.pages.curves import Curve, CurveGroup, find_curves, names_of, telling
+from netloom.pages.figure import curve_figures
 from netloom.questions.recorded import record
 from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.simulate.loop import BY_APPLIED

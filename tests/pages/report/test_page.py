@@ -18,12 +18,12 @@ from netloom.drawing.frame import NARROW
 from netloom.drawing.save import as_json
 from netloom.experiments import load_results, run
 from netloom.experiments.findings import Refused
-from netloom.pages.report.curve_verdicts import best_of
-from netloom.pages.report.curves import deviations, find_curves
-from netloom.pages.report.figure import MOST_PANELS, curve_figures, panels
-from netloom.pages.report.pages import figures_on, page_of
-from netloom.pages.report.sections import figures_by_part, varied_in
-from netloom.pages.report.write import THEMES, render, report
+from netloom.pages.curve_verdicts import best_of
+from netloom.pages.curves import deviations, find_curves
+from netloom.pages.figure import MOST_PANELS, curve_figures, panels
+from netloom.pages.page import figures_on, page_of
+from netloom.pages.sections import figures_by_part, varied_in
+from netloom.pages.write import THEMES, render, report
 from netloom.questions.analyze import Analysis
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.simulate.load import detail

@@ -10,8 +10,8 @@ import pytest
 import netloom as nl
 from netloom.drawing.save import save_chart
 from netloom.pages import chart_of
-from netloom.pages.report.pages import figures_on, page_of
-from netloom.pages.report.write import THEMES, render
+from netloom.pages.page import figures_on, page_of
+from netloom.pages.write import THEMES, render
 from tests.browser import PATIENCE, SMALLEST, TOO_WIDE, Visit, background, hexed, pixels
 from tests.pages.report.charts import check_inks, contrast
 from tests.pages.report.page_samples import small_results

@@ -28,13 +28,13 @@ from netloom.contention.channel_queueing import (
     follow_flows,
     host_flows,
     latency_band,
+    limiting_resource,
     off_by,
     predict_channels,
     prepare_channels,
     resource_name,
     router_kind,
     saturation_band,
-    saturation_limit,
     trust,
 )
 from netloom.machines import Machine
@@ -187,7 +187,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         ``throughput_bound``. Nine of ten such networks saturate in ``saturation_range``.
     busiest_channel
         The channel that carries most. None where none is used. It need not be what limits the
-        network: see ``saturation_limit``.
+        network: see ``limiting_resource``.
     flags
         Why to expect more than the usual error, a line each.
     trust
@@ -521,7 +521,7 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
             bound = Bound(load=prepared.full_load, what=what)
             name, layers = str(given), flows.layers
         saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
-        limit, told = saturation_limit(prepared, saturation)
+        limit, told = limiting_resource(prepared, saturation)
     return PredictedNetwork(
         topology=topology,
         traffic=traffic,

@@ -23,14 +23,14 @@ from netloom.drawing.save import (
 )
 from netloom.experiments.findings import Results, all_results
 from netloom.pages.explorer.file import check_page, inline as framed, shell
-from netloom.pages.report.figure import turned
-from netloom.pages.report.pages import Page, figures_on, page_of
+from netloom.pages.figure import turned
+from netloom.pages.page import Page, figures_on, page_of
 from netloom.questions.answers import MARKS
 from netloom.questions.recorded import Recorded, record
 
 Source: TypeAlias = Recorded | Results
 
-ROOM = "netloom.pages.report"
+ROOM = "netloom.pages"
 """The package that holds the page's style, script and template."""
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"

@@ -25,7 +25,7 @@ from netloom.drawing.axes import (
 )
 from netloom.drawing.frame import narrow_page, room
 from netloom.drawing.names import base_names
-from netloom.pages.report.curves import Curve, CurveGroup, runs_said, said_field, shared_words
+from netloom.pages.curves import Curve, CurveGroup, runs_said, said_field, shared_words
 
 MOST_ROWS = 200
 """Rows of a figure's data that a page shows as a table."""

@@ -17,11 +17,11 @@ from netloom.base.figures import head_of
 from netloom.base.words import counted, listed, load_share, number, percent, rounded
 from netloom.drawing.networks.chart import one_scale
 from netloom.experiments.findings import Results, located
+from netloom.pages.curve_verdicts import Tile, highest_shared
+from netloom.pages.curves import CurveGroup, find_curves, name_fields
 from netloom.pages.explorer.file import MOST_VIEWS, by_network, data_of, named_views, title_of
-from netloom.pages.report.curve_verdicts import Tile, highest_shared
-from netloom.pages.report.curves import CurveGroup, find_curves, name_fields
-from netloom.pages.report.figure import Figure
-from netloom.pages.report.sections import (
+from netloom.pages.figure import Figure
+from netloom.pages.sections import (
     Asked,
     Numbers,
     Section,

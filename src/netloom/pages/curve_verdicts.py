@@ -11,8 +11,8 @@ import numpy as np
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.words import begun, counted, give_or_take, listed, number, percent, share
-from netloom.pages.report.curves import Curve, CurveGroup, deviations, name_fields, runs_said
-from netloom.pages.report.figure import DataTable, table_of
+from netloom.pages.curves import Curve, CurveGroup, deviations, name_fields, runs_said
+from netloom.pages.figure import DataTable, table_of
 from netloom.questions.answers import Measure, Verdict
 from netloom.questions.recorded import Recorded
 

@@ -12,8 +12,8 @@ from netloom.base.figures import head_of
 from netloom.base.words import counted, number
 from netloom.drawing.frame import HALF, NARROW, WIDE, narrow_page
 from netloom.experiments.findings import after
-from netloom.pages.report.curve_verdicts import Decision, best_of, curve_numbers, decide
-from netloom.pages.report.curves import (
+from netloom.pages.curve_verdicts import Decision, best_of, curve_numbers, decide
+from netloom.pages.curves import (
     THEMSELVES,
     Curve,
     CurveGroup,
@@ -22,7 +22,7 @@ from netloom.pages.report.curves import (
     name_fields,
     said_field,
 )
-from netloom.pages.report.figure import (
+from netloom.pages.figure import (
     DataTable,
     Figure,
     curve_figures,
