@@ -61,9 +61,9 @@ class CombiningRun(Figures):
         float64[K]: of the requests that come to a stage, those that another takes along.
     hot_spots
         All that were hot spots at the beginning, in the order drawn, then those that came later
-        and were asked for. A row has the ``module``, the ``elements`` that had it at first,
-        ``requests`` for it, and ``accesses``, those that the module executed (of the background as
-        well). Also both per step of the run, and the part of it in which the module was ``busy``.
+        and were asked for. ``elements`` had the ``module`` at first. ``requests`` were for it, and
+        of these and the background's it executed ``accesses``. Both stand there per step of the
+        run, too. ``busy`` is the part of the run in which the module worked.
     throughput, throughput_ci95
         Requests completed per element and step, after the start-up and before requests end.
     stable, reason
