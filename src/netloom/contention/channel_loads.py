@@ -378,7 +378,7 @@ def _with_ports(
 def _measure_lines(
     topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints, weights: Floats
 ) -> Contention:
-    """Count line by line, one dimension after the other (see ``kernels.cube``)."""
+    """Count line by line, one dimension after the other (see ``kernels.channel_loads``)."""
     from netloom.contention.kernels.channel_loads import ask_dimension, count_dimension, spans
 
     tables = cube_tables(topology, routing)

@@ -106,11 +106,11 @@ def expect_random(
 ) -> Expectation:
     """Return what to expect of a uniformly random mapping of these process-graph edges.
 
-    Two paths of a cube share one unbroken run of channels (see ``kernels.cube``). So the number of
-    pairs of paths that meet is Σ (pairs on a channel) − Σ (pairs on two consecutive channels), and
-    both sums have closed forms. Pairs of edges with a common source or target are counted
-    separately. An edge never meets one that starts where it ends. Time: proportional to the edges
-    and the sides, not to the nodes.
+    Two paths of a cube share one unbroken run of channels (see ``kernels.channel_loads``). So the
+    number of pairs of paths that meet is Σ (pairs on a channel) − Σ (pairs on two consecutive
+    channels), and both sums have closed forms. Pairs of edges with a common source or target are
+    counted separately. An edge never meets one that starts where it ends. Time: proportional to the
+    edges and the sides, not to the nodes.
 
     Parameters
     ----------
