@@ -16,14 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.drawing.axes import (
-    BESIDE,
-    Axis,
-    Look,
-    axis,
-    panel as empty_panel,
-    words as words_at,
-)
+from netloom.drawing.axes import BESIDE, Axis, Look, axis, panel as empty_panel, words as words_at
 from netloom.drawing.frame import COLOURS, REFERENCE, THIS, framed, layered
 from netloom.drawing.load_curves import HEIGHT, WIDTH
 from netloom.drawing.names import NAME_LINE, width_of

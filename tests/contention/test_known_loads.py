@@ -43,11 +43,7 @@ def test_slim_fly_of_q_5_has_208_paths_on_every_channel(routing):
 
 @pytest.mark.parametrize(
     ("shape", "plain", "twisted"),
-    [
-        ("4x4x8", (128, 256 / 3), 220 / 3),
-        ("4x8x8", (256, 640 / 3), 184),
-        ("8x4", (32, 24), 21),
-    ],
+    [("4x4x8", (128, 256 / 3), 220 / 3), ("4x8x8", (256, 640 / 3), 184), ("8x4", (32, 24), 21)],
 )
 def test_twisted_tori_carry_an_all_to_all_evenly(shape, plain, twisted):
     """Gains of 1.745 and 1.391: Jouppi et al. 2023 measured 1.63 and 1.31 of these."""

@@ -82,12 +82,7 @@ def test_contents_unpacked_are_found_by_the_same_names(tmp_path):
 
 def test_names_are_replaced_where_they_are_files_only():
     names = {"a.mtx": "/data/a.mtx", "plate.msh": "/data/plate.msh"}
-    asked = {
-        "app": "a.mtx@0-3",
-        "on": "torus:4x4",
-        "trace": "xa.mtx",
-        "order": ["fem:plate.msh/4"],
-    }
+    asked = {"app": "a.mtx@0-3", "on": "torus:4x4", "trace": "xa.mtx", "order": ["fem:plate.msh/4"]}
     assert renamed(asked, names) == {
         "app": "/data/a.mtx@0-3",
         "on": "torus:4x4",

@@ -21,15 +21,7 @@ from netloom.routing import (
     read_routes,
     write_routes,
 )
-from netloom.topology import (
-    graph_topology,
-    hypercube,
-    mesh,
-    to_networkx,
-    topology,
-    torus,
-    without,
-)
+from netloom.topology import graph_topology, hypercube, mesh, to_networkx, topology, torus, without
 from netloom.workload import process_graph
 
 

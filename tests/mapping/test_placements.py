@@ -91,10 +91,7 @@ def test_what_is_no_mapping(node_of, per_node, message):
             lambda: place_program("identity", 64, mesh(4, 4), seed=1, tasks_per_node=1),
             "mesh:4x4: found 16 nodes for 64 tasks; expected .* 64 nodes, or tasks_per_node=4",
         ),
-        (
-            lambda: placed("identity", 65, 16, tasks_per_node=4),
-            "65 tasks, 4 per node; .*node=5",
-        ),
+        (lambda: placed("identity", 65, 16, tasks_per_node=4), "65 tasks, 4 per node; .*node=5"),
         (lambda: random_mapping(5, 4), "topology: found 4 nodes for 5 tasks"),
         (lambda: random_mapping(3, 4, seed=-1), "seed: found -1"),
         (lambda: placed("identity", 3, 4, tasks_per_node=0), "tasks_per_node: found 0"),

@@ -336,18 +336,10 @@ def over(*channels):
 
 RING = two_on_a_ring()
 SAID = [  # plan, starts and ends, and the telling part of what is said
-    (
-        in_phases(0, 0, capacity=Capacity(1)),
-        None,
-        "phase 0, node 1: found 2 connections, 1 too",
-    ),
+    (in_phases(0, 0, capacity=Capacity(1)), None, "phase 0, node 1: found 2 connections, 1 too"),
     (in_phases(0, -1), None, "connection 101 -> 103: found phase -1; expected a phase from 0 on"),
     (two_on_a_ring(capacity=Capacity(1, "channel")), None, "phase 0, channel 1 -> 2: found"),
-    (
-        with_order(in_phases(1, 0), 0, 1),
-        None,
-        "100 -> 102, which it waits for, in phase 1;",
-    ),
+    (with_order(in_phases(1, 0), 0, 1), None, "100 -> 102, which it waits for, in phase 1;"),
     (over(), None, "phase 0, connection 100 -> 102: found no route; expected at least one channel"),
     (over(1), None, "channel 1 -> 2 as hop 1; expected a channel that leaves node 0, its source"),
     (over(0, 2), None, "2 -> 3 as hop 2; expected a channel that leaves node 1, where hop 1 ends"),
@@ -355,11 +347,7 @@ SAID = [  # plan, starts and ends, and the telling part of what is said
     (over(0, 16), None, "channel 16 as hop 2; expected channels from 0 to 15"),
     (over(0, 1, 13, 1), None, "a route that visits node 1 twice; expected each node once"),
     (RING, ([0, 0], [20, 59]), "101 -> 103: found 59 clocks for 30 words, 1 too few"),
-    (
-        with_order(RING, 0, 1),
-        ([0, 0], [20, 60]),
-        "a start at clock 0, 20 too early; expected",
-    ),
+    (with_order(RING, 0, 1), ([0, 0], [20, 60]), "a start at clock 0, 20 too early; expected"),
     (RING, ([5, 0], [4, 60]), "found clocks 5 to 4; expected a start from 0 on"),
     (RING, ([0, 0], [20, 61]), "phase 0: found a makespan of 60 clocks; expected 61, when"),
 ]

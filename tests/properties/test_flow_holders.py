@@ -7,14 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from tests.properties.flow_runs import (
-    cases,
-    close,
-    columns,
-    crowds,
-    played,
-    readable,
-)
+from tests.properties.flow_runs import cases, close, columns, crowds, played, readable
 from tests.reference.flow import FlowNetwork
 
 

@@ -11,9 +11,7 @@ from netloom.simulation.network.run import Sender, SentPackets
 from netloom.simulation.steady import Delivered, Groups, Tally
 from netloom.topology import mesh
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
-from netloom.workload.traffic import (
-    stream as arrivals_module,
-)
+from netloom.workload.traffic import stream as arrivals_module
 from tests.properties.strategies import traffics
 from tests.reference import packets as twin
 

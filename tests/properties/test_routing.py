@@ -41,8 +41,7 @@ def test_given_routes_come_back_as_given(data):
     moving = np.unique(np.stack([source, target], 1)[source != target], axis=0)
     routed = paths(topology, DimensionOrder(), moving[:, 0], moving[:, 1])
     routes = source_routes(
-        topology,
-        [nodes_of(topology, p, s) for p, s in zip(routed, moving[:, 0], strict=True)],
+        topology, [nodes_of(topology, p, s) for p, s in zip(routed, moving[:, 0], strict=True)]
     )
     again = paths(topology, routes, moving[:, 0], moving[:, 1])
     assert again.channels.tolist() == routed.channels.tolist()

@@ -172,8 +172,7 @@ def test_times_of_a_machine_are_in_microseconds_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"engine": "worm", "routing": "up-down"}, {"routing": "adaptive", "vcs": 3}],
+    "options", [{}, {"engine": "worm", "routing": "up-down"}, {"routing": "adaptive", "vcs": 3}]
 )
 def test_a_real_trace_is_told_whole(options):
     found = replay("torus:4x4x4", trace="examples/halo.csv", mapping="random", **options)

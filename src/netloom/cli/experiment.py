@@ -36,8 +36,7 @@ STANDARD_OUTPUT = Path("-")
 
 Experiment = Annotated[Path, typer.Argument(help="Experiment file, .toml.")]
 Store = Annotated[
-    Path | None,
-    typer.Option(help="Store of the answers (.sqlite). Default: beside the file."),
+    Path | None, typer.Option(help="Store of the answers (.sqlite). Default: beside the file.")
 ]
 Workers = Annotated[
     int | None,
@@ -57,12 +56,10 @@ Name = Annotated[
     str, typer.Option("--experiment", help="Name of the experiment, if the store has several.")
 ]
 Provenance = Annotated[
-    bool,
-    typer.Option("--provenance", help="Also print the time, date and version of each point."),
+    bool, typer.Option("--provenance", help="Also print the time, date and version of each point.")
 ]
 Csv = Annotated[
-    Path | None,
-    typer.Option(help="Table (.csv), or - for standard output.", rich_help_panel=FILES),
+    Path | None, typer.Option(help="Table (.csv), or - for standard output.", rich_help_panel=FILES)
 ]
 PageFile = Annotated[
     Path, typer.Option("--output", "-o", help="Page to write (.html).", rich_help_panel=FILES)
@@ -259,8 +256,7 @@ def explore(
     ],
     output: PageFile = Path("explore.html"),
     on: Annotated[
-        str,
-        typer.Option(help="The network, if answers are about several.", show_default=False),
+        str, typer.Option(help="The network, if answers are about several.", show_default=False)
     ] = "",
     serve: Annotated[
         bool, typer.Option("--serve", help="Also serve the page on 127.0.0.1, until Ctrl-C.")

@@ -397,10 +397,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    file: str | Path | Experiment,
-    *,
-    store: str | Path | None = None,
-    workers: int | None = None,
+    file: str | Path | Experiment, *, store: str | Path | None = None, workers: int | None = None
 ) -> Estimate:
     """Count the points of an experiment, and estimate what they cost here.
 

@@ -73,11 +73,7 @@ def cable(topology: Topology, channel: int) -> Cable:
     """
     source, out_port, target, in_port = topology.cable_end(channel)
     return Cable(
-        channel=channel,
-        source=source,
-        source_port=out_port,
-        target=target,
-        target_port=in_port,
+        channel=channel, source=source, source_port=out_port, target=target, target_port=in_port
     )
 
 

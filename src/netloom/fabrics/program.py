@@ -404,10 +404,7 @@ class ProgramCost(Figures):
 
 
 def costs_of(
-    programs: Sequence[Program],
-    topology: Topology,
-    before: ForwardingTable,
-    after: ForwardingTable,
+    programs: Sequence[Program], topology: Topology, before: ForwardingTable, after: ForwardingTable
 ) -> tuple[ProgramCost, ...]:
     """Return what each program keeps busy by two tables.
 

@@ -242,9 +242,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _columns(
-    spec: Mapping[str, Any],
-) -> tuple[dict[str, tuple[str, str]], list[dict[str, Any]]]:
+def _columns(spec: Mapping[str, Any]) -> tuple[dict[str, tuple[str, str]], list[dict[str, Any]]]:
     """Return the fields that a chart shows of its largest data set, and the rows of that."""
     sets: Mapping[str, list[dict[str, Any]]] = spec.get("datasets", {})
     units = list(units_of(spec))
@@ -286,9 +284,7 @@ def _columns(
 
 
 def units_of(
-    spec: Mapping[str, Any],
-    encoding: Mapping[str, Any] | None = None,
-    data: str | None = None,
+    spec: Mapping[str, Any], encoding: Mapping[str, Any] | None = None, data: str | None = None
 ) -> Iterator[tuple[dict[str, Any], str | None]]:
     """Yield the encodings of every mark of a chart with the name of its data."""
     data = (spec.get("data") or {}).get("name", data)

@@ -118,7 +118,7 @@ class AnalyzeQuestion(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
-        "minimal-group, valiant-group. In Python: functions. All: netloom routings.",
+        "minimal-group, valiant-group. In Python: functions. All: netloom routings."
     )
     random_mappings: int | None = option(
         "Random mappings to compare with; none with given routes.",
@@ -129,15 +129,13 @@ class AnalyzeQuestion(
     )
     offered: float | None = _LOAD("Offered load per sending node, a fraction of a channel.")
     run_seconds: float | None = _LOAD(
-        "Time of the recorded run on a machine without contention.",
-        unit="seconds",
+        "Time of the recorded run on a machine without contention.", unit="seconds"
     )
     instructions_per_message: float | None = _LOAD(
-        "Instructions per task between two messages (on a machine).",
+        "Instructions per task between two messages (on a machine)."
     )
     mips: float | None = _LOAD(
-        "Speed of a task, with instructions_per_message.",
-        unit="million instructions per second",
+        "Speed of a task, with instructions_per_message.", unit="million instructions per second"
     )
 
     @model_validator(mode="after")
@@ -223,10 +221,7 @@ class Analysis(Answer):
     routing: str = figure(table=False)
     weight: str = figure(table=False)
     slowdown: Slowdown | None = figure(
-        "slow-down by contention (estimate)",
-        "times",
-        flat="slowdown_",
-        lead=True,
+        "slow-down by contention (estimate)", "times", flat="slowdown_", lead=True
     )
     bottleneck: Bottleneck = figure(flat="bottleneck_")
     busiest_channel: BusiestChannel = figure()

@@ -117,10 +117,7 @@ class WhichCollective(Question, panel="Collective"):
         "Sizes as nccl-tests count them: 64MB, 1KB,1MB, or 1KB:1GB (by 4; 1KB:1GB:2 by 2).",
         default=SIZES,
     )
-    algorithm: str = option(
-        "Algorithms: all, or some by name (ring,bruck,swing).",
-        default="all",
-    )
+    algorithm: str = option("Algorithms: all, or some by name (ring,bruck,swing).", default="all")
     ranks: Annotated[int, Field(ge=1, le=MOST_RANKS)] | None = option(
         "Number of ranks.", default=None, shown_default="as many as the nodes take"
     )
@@ -183,9 +180,7 @@ class OnReservedChannels(Question, panel="Phases on reserved channels"):
         le=MOST_CHANNELS,
     )
     switch_time: Seconds | None = option(
-        "Time before each phase, such as 5us.",
-        default=None,
-        shown_default="a barrier of the ranks",
+        "Time before each phase, such as 5us.", default=None, shown_default="a barrier of the ranks"
     )
 
 

@@ -432,11 +432,7 @@ class CompiledPhases(Answer):
 
     def parts(self) -> dict[str, Part]:
         """Return where the time goes, the timetable, and the phases on the network, by name."""
-        return {
-            "time": self._time,
-            "timetable": self._in_time().chart(),
-            "phases": self._maps[0],
-        }
+        return {"time": self._time, "timetable": self._in_time().chart(), "phases": self._maps[0]}
 
     def arranged(self) -> list[Part]:
         """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""

@@ -125,7 +125,7 @@ class PathRouting(Question, panel="Network"):
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], ecmp-polarised[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
-        "minimal-group, valiant-group. All: netloom routings.",
+        "minimal-group, valiant-group. All: netloom routings."
     )
 
 
@@ -134,7 +134,7 @@ class PacketRouting(Question, panel="Network"):
 
     routing: AnyPath = routing_option(
         "Routing: default, dimension-order, adaptive, valiant ... On switches: nca, "
-        "minimal, ugal-l, par, lfts:FILE ... All: netloom routings.",
+        "minimal, ugal-l, par, lfts:FILE ... All: netloom routings."
     )
 
 
@@ -242,8 +242,7 @@ class EdgeWeight(Question, panel="Program"):
     """What an edge's share of the traffic is taken from."""
 
     weight: Literal["bytes", "messages", "uniform"] = option(
-        "Weight of an edge: its bytes, its messages, or uniform.",
-        default="bytes",
+        "Weight of an edge: its bytes, its messages, or uniform.", default="bytes"
     )
 
 

@@ -20,9 +20,7 @@ TIMES = ("ready", "sent", "arrived", "latency", "source_wait", "contention")
 """What a critical path is made of, and the times of messages, in replayed traces."""
 
 FORMER: dict[str, dict[str, str]] = {
-    "simulate_flows": {
-        "critical_path.finish_seconds": "finish_seconds",
-    },
+    "simulate_flows": {"critical_path.finish_seconds": "finish_seconds"},
     "predict_locality": {"random_distance": "random.distance"},
     "find_saturation": {"throughput_bound": "throughput_bounds.{technique}"},
     "simulate": {"throughput_bound": "throughput_bounds.{technique}"},

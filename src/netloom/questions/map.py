@@ -199,9 +199,7 @@ class MappingQuestion(
         "Also choose one route per pair of nodes (source routing).", default=False
     )
     simulate: bool = option(
-        "Judge by paired simulations before and after, at one load.",
-        default=False,
-        panel=CHECK,
+        "Judge by paired simulations before and after, at one load.", default=False, panel=CHECK
     )
     load: float | None = option(
         "Offered load per node, as a fraction of a channel.",

@@ -113,8 +113,7 @@ class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, OnFabric):
         file=True,
     )
     repair: bool = option(
-        "Repair the installed tables, changing as few entries as possible.",
-        default=False,
+        "Repair the installed tables, changing as few entries as possible.", default=False
     )
     samples: int = option(
         "Number of random matchings of random halves.", default=1000, ge=2, le=10**5

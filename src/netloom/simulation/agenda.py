@@ -324,11 +324,7 @@ class ProgramRun:
     """
 
     def __init__(
-        self,
-        engine: ProgramEngine,
-        source: Source,
-        *,
-        stopped: Callable[[], bool] = lambda: False,
+        self, engine: ProgramEngine, source: Source, *, stopped: Callable[[], bool] = lambda: False
     ) -> None:
         self.engine, self.source, self.cycle = engine, source, engine.cycle
         self._stopped = stopped

@@ -407,12 +407,7 @@ class CycleRunner(Runner):
     """
 
     def __init__(
-        self,
-        of_flows: Runner,
-        network: ProgramNetwork,
-        *,
-        flit_bytes: float,
-        cycle_seconds: float,
+        self, of_flows: Runner, network: ProgramNetwork, *, flit_bytes: float, cycle_seconds: float
     ) -> None:
         vars(self).update(vars(of_flows))
         self.network = network

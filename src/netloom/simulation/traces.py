@@ -35,14 +35,7 @@ from netloom.simulation.figures import (
     mean_rates,
     moved_rows,
 )
-from netloom.simulation.flow import (
-    FlowLaw,
-    FlowNetwork,
-    FlowRun,
-    GivenPaths,
-    run_flows,
-    trust,
-)
+from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, GivenPaths, run_flows, trust
 from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.flow.run import cheap_finish
 from netloom.simulation.program_network import ProgramNetwork

@@ -160,9 +160,7 @@ def list_studies(as_json: AsJson = False) -> None:
 
 
 @study.command(
-    "run",
-    cls=HelpedCommand,
-    epilog="Example: netloom study run chittor/fig-5.12 --quick",
+    "run", cls=HelpedCommand, epilog="Example: netloom study run chittor/fig-5.12 --quick"
 )
 def run_study(
     name: Annotated[str, Argument(help="PAPER/ITEM, or another study (see netloom study list).")],

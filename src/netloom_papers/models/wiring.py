@@ -338,10 +338,7 @@ def _links(topology: Topology) -> tuple[Ints, Ints]:
 
 
 def _node_counts(
-    num_nodes: ArrayLike,
-    form: str = "exact",
-    delay: str = "constant",
-    distance: str = "average",
+    num_nodes: ArrayLike, form: str = "exact", delay: str = "constant", distance: str = "average"
 ) -> Ints:
     """Return the sizes, if they and all choices are known."""
     chosen = {"form": (form, Form), "delay": (delay, Delay), "distance": (distance, Distance)}

@@ -28,12 +28,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from netloom.base.arrays import Bools, Floats
-from netloom_papers.combining import (
-    CombiningEngine,
-    CombiningNetwork,
-    CombiningRun,
-    run_combining,
-)
+from netloom_papers.combining import CombiningEngine, CombiningNetwork, CombiningRun, run_combining
 from netloom_papers.combining.hot_spots import (
     HotSpotTraffic,
     assign_hot_spots,

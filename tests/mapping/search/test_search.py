@@ -13,13 +13,7 @@ from netloom.contention import measure
 from netloom.mapping import OBJECTIVES, search_mapping
 from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
 from netloom.mapping.search import generations as search_arrays_module
-from netloom.mapping.search.generations import (
-    Held,
-    SearchArrays,
-    images,
-    room,
-    search_arrays,
-)
+from netloom.mapping.search.generations import Held, SearchArrays, images, room, search_arrays
 from netloom.mapping.search.objectives import Measure, objective_of
 from netloom.mapping.search.starts import near_hosts
 from netloom.routing import parse_routing

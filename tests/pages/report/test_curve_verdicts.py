@@ -232,10 +232,7 @@ def test_a_pair_is_compared_at_loads_of_either_and_only_where_both_are_known():
 
 
 def test_programs_are_no_choice():
-    two = [
-        exact("a.mtx", {0.1: 20, 0.6: 60}, 0.7),
-        exact("b.mtx", {0.1: 30, 0.3: 70}, 0.4),
-    ]
+    two = [exact("a.mtx", {0.1: 20, 0.6: 60}, 0.7), exact("b.mtx", {0.1: 30, 0.3: 70}, 0.4)]
     together = replace(group(*two), name="2 programs or patterns on mesh:8x8", differ=("traffic",))
     sentence = decide(together).verdict.sentence
     assert sentence.startswith("A.mtx carries most of 2 programs or patterns on mesh:8x8:")

@@ -3,11 +3,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom_papers.combining import CombiningNetwork, run_combining
-from netloom_papers.combining.hot_spots import (
-    HotSpotTraffic,
-    assign_hot_spots,
-    place_hot_spots,
-)
+from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
 
 def one_for_all(pes, rate, **others):

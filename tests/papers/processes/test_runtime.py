@@ -15,12 +15,7 @@ from netloom.phases import schedule
 from netloom.phases.execution import RECEIVE, SEND, NodePhase, node_programs
 from netloom.topology import mesh, torus
 from netloom_papers.processes import runtime
-from netloom_papers.processes.runtime import (
-    BATCH_WORDS,
-    Worker,
-    run_programs,
-    run_programs_on_mpi,
-)
+from netloom_papers.processes.runtime import BATCH_WORDS, Worker, run_programs, run_programs_on_mpi
 from tests.papers.processes import bad_workers
 from tests.phases.by_hand import listed, plan_of
 

@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 
 from netloom.mapping import gray
-from netloom.phases import (
-    Capacity,
-    connections,
-    least_phases,
-    partition,
-    verify,
-)
+from netloom.phases import Capacity, connections, least_phases, partition, verify
 from netloom.topology import topology
 from netloom.workload import read
 

@@ -177,10 +177,7 @@ def test_short_and_empty_runs_give_plain_data(odd):
         ({"queue": "²"}, "queue: found '²'; expected a number of packets, or unbounded"),
         ({"queue": "9" * 30}, "queue: found"),
         ({"wait_buffer": 0}, "wait_buffer: found 0"),
-        (
-            {"wait_buffer": "some"},
-            "wait_buffer: found 'some'; expected a number of packets",
-        ),
+        ({"wait_buffer": "some"}, "wait_buffer: found 'some'; expected a number of packets"),
         ({"rate": "nan"}, "rate: found 'nan'; expected a number"),
         ({"steps": 2**26 + 1}, "steps: found"),
         ({"rate": "0.0001:0.1:0.0001", "replications": 1000}, "replications: found 1000 rates"),

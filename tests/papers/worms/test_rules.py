@@ -108,11 +108,7 @@ def test_who_is_granted_a_channel(make, arbitration, order):
     # holds it from cycle 5 to 15. Meanwhile come row 2 from the right, 3 from the left, 4 from
     # above, and 5 from the middle itself. Each holds the channel for 3 cycles.
     table = messages(
-        9,
-        source=[1, 4, 5, 3, 1, 4],
-        target=7,
-        flits=[2, 10, 2, 2, 2, 2],
-        start=[0, 5, 6, 6, 6, 7],
+        9, source=[1, 4, 5, 3, 1, 4], target=7, flits=[2, 10, 2, 2, 2, 2], start=[0, 5, 6, 6, 6, 7]
     )
     arrived = run(make, GRID, table, arbitration=arbitration).arrived
     assert arrived[:2] == [5, 17]
@@ -135,11 +131,7 @@ def test_a_tie_of_heads_from_one_node_has_one_past(make):
     # The node's port asked for 1 -> 2 in cycle 0, and twice in cycle 12; the port from node 0 in
     # cycle 5. Row 4 is from node 0. Both of the node's heads precede it.
     table = messages(
-        12,
-        source=[1, 0, 1, 1, 0],
-        target=2,
-        flits=[1, 1, 1, 1, 1],
-        start=[0, 4, 12, 12, 11],
+        12, source=[1, 0, 1, 1, 0], target=2, flits=[1, 1, 1, 1, 1], start=[0, 4, 12, 12, 11]
     )
     rows = run(make, LINE, table, arbitration="fifo-lru")
     assert rows.arrived == [3, 8, 15, 17, 19]

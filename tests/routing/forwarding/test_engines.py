@@ -186,8 +186,7 @@ def test_lash_is_as_in_plain_python_and_free_of_circles(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "layers"),
-    [("mesh4x4", 1), ("hypercube5", 1), ("dragonfly_p2a4h2", 2), ("k4n3", 4)],
+    ("name", "layers"), [("mesh4x4", 1), ("hypercube5", 1), ("dragonfly_p2a4h2", 2), ("k4n3", 4)]
 )
 def test_lash_needs_as_many_layers_as_opensm_logs(name, layers):
     net = fabric(name)

@@ -12,11 +12,7 @@ from netloom.drawing.networks.cubes import (
 )
 from netloom.drawing.networks.profile import profile_scene
 from netloom.drawing.networks.ring import ring_scene
-from netloom.drawing.networks.scene import (
-    Scene,
-    drawn,
-    with_hosts,
-)
+from netloom.drawing.networks.scene import Scene, drawn, with_hosts
 from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Delays, Marked, Tips, Traffic
 from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape

@@ -196,10 +196,7 @@ def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:
         .encode(
             x=alt.X("share:Q", title="% of channels, busiest first"),
             y=alt.Y(
-                "load:Q",
-                title=title,
-                axis=alt.Axis(format=form),
-                scale=alt.Scale(domain=domain),
+                "load:Q", title=title, axis=alt.Axis(format=form), scale=alt.Scale(domain=domain)
             ),
         )
         .properties(width=420, height=300, title=f"Channels by load: all {len(falling)}")

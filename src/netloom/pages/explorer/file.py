@@ -15,14 +15,7 @@ from netloom.base.progress import patience
 from netloom.base.textfiles import parse_json, read_text, write_text
 from netloom.drawing.frame import COLOURS, DARK_RANGES, DELAYED, RANGES
 from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
-from netloom.pages.explorer.network import (
-    Flows,
-    Table,
-    View,
-    network_json,
-    packed,
-    ports,
-)
+from netloom.pages.explorer.network import Flows, Table, View, network_json, packed, ports
 from netloom.pages.explorer.views import table_name, views_of
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import EXPLORED

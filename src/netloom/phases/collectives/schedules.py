@@ -528,10 +528,7 @@ def proven_rounds(
 
 
 def _check_root(
-    steps: int,
-    root: int,
-    prices: Sequence[Mapping[tuple[int, ...], int]],
-    links: Sequence[Ends],
+    steps: int, root: int, prices: Sequence[Mapping[tuple[int, ...], int]], links: Sequence[Ends]
 ) -> None:
     """Refuse prices at which a send of this root's data is worth more than it costs."""
     worth, price, held = prices

@@ -116,7 +116,7 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
     )
     routing: AnyPath = routing_option(
         "Routing without a choice of channels: default, dimension-order, shortest-"
-        "path, layered, up-down or routes:FILE.",
+        "path, layered, up-down or routes:FILE."
     )
     offered: Numbers = option(
         f"Offered load of the average sending node: 0.2, several, {RATES}.",

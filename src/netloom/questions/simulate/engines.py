@@ -224,11 +224,7 @@ class OnFlows(FlowLaw):
     @classmethod
     def of(cls, flows: PreparedFlows) -> OnFlows:
         """Return what is said of a network that is ready for flows."""
-        return cls(
-            **vars(flows.law),
-            end_channels=flows.links.end_channels,
-            clock=flows.clock,
-        )
+        return cls(**vars(flows.law), end_channels=flows.links.end_channels, clock=flows.clock)
 
     @property
     def how(self) -> str:

@@ -88,14 +88,10 @@ class NodeChannels(Question, panel="Engine"):
     """How messages get from a node into the network."""
 
     injection: Injection = option(
-        "Order of a node's flows: in-order (one by one) or shared.",
-        default="in-order",
+        "Order of a node's flows: in-order (one by one) or shared.", default="in-order"
     )
     end_channels: int | None = option(
-        f"Channels per node, {MOVED}: 1, or 0 for unlimited.",
-        default=None,
-        ge=0,
-        le=1,
+        f"Channels per node, {MOVED}: 1, or 0 for unlimited.", default=None, ge=0, le=1
     )
 
 
@@ -138,12 +134,7 @@ class Engine(Engines, panel="Engine"):
         shown_default="messages are packets",
     )
     most_cycles: int = option(
-        "Limit of a run.",
-        unit="cycles",
-        default=20_000_000,
-        ge=1,
-        lt=2**31,
-        panel="When to stop",
+        "Limit of a run.", unit="cycles", default=20_000_000, ge=1, lt=2**31, panel="When to stop"
     )
 
 
@@ -159,10 +150,7 @@ class Flows(Timing, panel="Flows: bytes and seconds"):
         default="max-min",
     )
     tolerance: float = option(
-        "Relative lateness within which events count as one (0: none).",
-        default=0.0,
-        ge=0,
-        le=0.1,
+        "Relative lateness within which events count as one (0: none).", default=0.0, ge=0, le=0.1
     )
 
 

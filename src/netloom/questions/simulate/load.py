@@ -418,10 +418,7 @@ class Simulation(LoadAnswer):
             spread = accepted_by_node(self.nodes(), when)
         else:
             spread = latencies(point, point.histogram)
-        return {
-            "channels": loaded_chart(net, channels, "utilisation", USE),
-            "latencies": spread,
-        }
+        return {"channels": loaded_chart(net, channels, "utilisation", USE), "latencies": spread}
 
     def saturation_intervals(self) -> dict[str, tuple[float, float]]:
         """Return between which loads each technique saturates: the last it carried, the first not.

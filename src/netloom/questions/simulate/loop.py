@@ -55,12 +55,10 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
     )
     message_flits: int = option("Message length L.", default=50, unit="flits", ge=1, le=2**24)
     think: Literal["fixed", "uniform", "exponential"] = option(
-        "Computation times: uniform (0 to twice the mean), fixed or exponential.",
-        default="uniform",
+        "Computation times: uniform (0 to twice the mean), fixed or exponential.", default="uniform"
     )
     choice: Literal["uniform", "bytes", "messages"] = option(
-        "Choice of the next neighbour: uniform, or by bytes or messages.",
-        default="uniform",
+        "Choice of the next neighbour: uniform, or by bytes or messages.", default="uniform"
     )
     gap_cycles: int | None = option(
         "Gap after each packet of a message, before the next.",

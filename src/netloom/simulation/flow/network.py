@@ -315,13 +315,7 @@ def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> W
     return made_ways(network, owner, links, share, len(sources))
 
 
-def made_ways(
-    network: FlowNetwork,
-    owner: Ints,
-    links: Ints,
-    share: Floats,
-    count: int,
-) -> Ways:
+def made_ways(network: FlowNetwork, owner: Ints, links: Ints, share: Floats, count: int) -> Ways:
     """Return ways from hops in any order: the way, the link and the part of a flow of each.
 
     Raises

@@ -82,12 +82,7 @@ class FlowProgram(ProgramEngine):
     """
 
     def __init__(
-        self,
-        links: FlowNetwork,
-        routing: Routing,
-        law: FlowLaw = FAIR,
-        *,
-        switch_cycles: int = 0,
+        self, links: FlowNetwork, routing: Routing, law: FlowLaw = FAIR, *, switch_cycles: int = 0
     ) -> None:
         self.topology, self.num_rows, self._cycle = links.topology, 0, 0
         self._links, self._ways = links, WaysOfPairs(links, routing)

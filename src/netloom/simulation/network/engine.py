@@ -368,12 +368,7 @@ class Regions:
                 _put(state.heads, state.heads_due, bucket, what)
 
     def _deal(
-        self,
-        wheel: NDArray[Any],
-        due: Ints,
-        bucket: int,
-        what: NDArray[Any],
-        region_of: Ints,
+        self, wheel: NDArray[Any], due: Ints, bucket: int, what: NDArray[Any], region_of: Ints
     ) -> None:
         """Put what is due into the wheels from each region to itself."""
         count = len(self.parts)

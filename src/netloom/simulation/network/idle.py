@@ -281,10 +281,7 @@ def rough_idle(topology: Topology, router: Router) -> Idle:
 
 
 def _sequences(
-    topology: Topology,
-    routing: VirtualChannelRouting,
-    traffic: Traffic,
-    kind_of: Ints,
+    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic, kind_of: Ints
 ) -> tuple[list[tuple[int, ...]], Floats, bool] | None:
     """Return the sequences of kinds of channels that packets take, and how many take each.
 

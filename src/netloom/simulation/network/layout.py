@@ -613,11 +613,7 @@ def make_setup(
 
 
 def make_state(
-    topology: Topology,
-    wired: Wiring,
-    setup: Setup,
-    router: Router,
-    connections: Ints | None,
+    topology: Topology, wired: Wiring, setup: Setup, router: Router, connections: Ints | None
 ) -> State:
     """Return the arrays of a network without a packet."""
     small = max(setup.ring, setup.num_slots, setup.num_ports) <= np.iinfo(np.uint8).max

@@ -363,11 +363,7 @@ def run_loads(
 
 
 def bracket_saturation(
-    make_run: Callable[[float], Run],
-    limits: Limits,
-    *,
-    below: float = 1.0,
-    width: float = 0.01,
+    make_run: Callable[[float], Run], limits: Limits, *, below: float = 1.0, width: float = 0.01
 ) -> Search:
     """Find the offered load at which a network saturates, by bracketing.
 

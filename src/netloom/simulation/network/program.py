@@ -215,12 +215,7 @@ def reserve_paths(
 
 
 def _between_hosts(
-    topology: Topology,
-    source: Ints,
-    target: Ints,
-    routed: Paths,
-    router: Router,
-    name: str,
+    topology: Topology, source: Ints, target: Ints, routed: Paths, router: Router, name: str
 ) -> Reservation:
     """Return connections between hosts that hang on routers. See ``reserve_paths``.
 

@@ -141,9 +141,7 @@ class Router:
         flags=("--oldest-first/--round-robin",),
     )
     fill_channels: bool = part(
-        "Deepen buffers so that each VC fills a channel.",
-        default=False,
-        flags=("--fill-channels",),
+        "Deepen buffers so that each VC fills a channel.", default=False, flags=("--fill-channels",)
     )
 
     def __post_init__(self) -> None:

@@ -19,13 +19,7 @@ from netloom.base.errors import InputError
 from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.cubes import cube
 from netloom.topology.subnets.documents import Document, Record, read_document, unfolded_names
-from netloom.topology.subnets.records import (
-    HOST,
-    SWITCH,
-    Device,
-    Subnet,
-    check_devices,
-)
+from netloom.topology.subnets.records import HOST, SWITCH, Device, Subnet, check_devices
 
 
 @dataclass

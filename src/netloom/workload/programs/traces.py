@@ -26,14 +26,7 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError, NoRouteError, NotAMappingError
 from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_direct
-from netloom.workload.programs.messages import (
-    COLUMNS,
-    Given,
-    Lists,
-    Messages,
-    checked,
-    grouped,
-)
+from netloom.workload.programs.messages import COLUMNS, Given, Lists, Messages, checked, grouped
 
 # -- trees -----------------------------------------------------------------------------------------
 

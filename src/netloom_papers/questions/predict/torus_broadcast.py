@@ -349,9 +349,7 @@ def predict_torus_broadcast(
         saturation_rate=float(found.saturation_rate),
         zero_load_latency=found.zero_load_latency,
         simulated_network=SimulatedNetwork(
-            routing=run.setup.routing,
-            router=run.setup.router,
-            cycles_at_ends_taken_off=ENDS_CYCLES,
+            routing=run.setup.routing, router=run.setup.router, cycles_at_ends_taken_off=ENDS_CYCLES
         )
         if run
         else None,

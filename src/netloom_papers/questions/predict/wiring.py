@@ -36,8 +36,7 @@ class WiringQuestion(Question, panel="Networks and messages"):
         "Message length / header length, L/H: 1,10 or START:STOP:STEP.", default=(1, 10, 100)
     )
     distance: Annotated[
-        wiring.Distance,
-        BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
+        wiring.Distance, BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name)
     ] = option("Distance of messages: to neighbours, average, or worst.", default="average")
     form: wiring.Form = option(
         "Formulas: exact, or chittor-1991 (the approximations that the thesis prints).",
