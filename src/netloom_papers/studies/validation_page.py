@@ -1,4 +1,4 @@
-"""All rows of ``netloom validate`` on one page: rates by kind, and everything that is outside."""
+"""What ``netloom validate`` found, on one page: rates by kind, and why rows are outside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_TO_BE_MET = frozenset({"misprint", "unpublished"})
 
 
 def page(found: ledger.Validation) -> str:
-    """Return a page of Markdown about all rows.
+    """Return a page of Markdown about what was found.
 
     Parameters
     ----------
@@ -34,25 +34,16 @@ def page(found: ledger.Validation) -> str:
         )
     ]
     for paper, rows in ledger.grouped(found.rows, "paper").items():
-        lines: list[Sequence[object]] = []
-        for item, of_it in ledger.grouped(rows, "item").items():
-            for kind, some in ledger.grouped(of_it, "kind").items():
-                within = sum(row.within for row in some)
-                lines.append([item, kind, len(some), within, len(some) - within or ""])
         title = ledger.published(paper)["title"] if paper in ledger.PAPERS else paper
-        counts = _table(("item", ":kind", "rows", "within", "outside"), lines)
-        parts.append(f"## {title}\n\n{counts}")
-        outside = ledger.grouped((row for row in rows if not row.within), "reason")
-        if outside:
-            parts.append(f"### {paper}: what does not agree\n")
-        for reason, some in outside.items():
-            lines = []
-            for row in some:
-                values = f"{row.printed:.6g}", f"{row.computed:.4g}"
-                lines.append([row.item, row.quantity, row.kind, row.cause, *values])
+        lines = []
+        failed = [row for row in rows if not row.within]
+        for reason, some in ledger.grouped(failed, "reason").items():
             said = reason or "**No reason is known.**"
-            heads = ("item", ":quantity", ":kind", ":cause", "compared with", "computed")
-            parts += [f"{said[0].upper()}{said[1:]}", "", _table(heads, lines)]
+            items = ", ".join(dict.fromkeys(row.item for row in some))
+            lines.append((f"{said[0].upper()}{said[1:]}", items, len(some)))
+        outside = _table(("why it is outside", ":of", "rows"), lines) if lines else ""
+        within = len(rows) - len(failed)
+        parts.append(f"## {title}\n\n{within} of {len(rows)} rows are within.\n\n{outside}")
     return "\n".join(parts)
 
 
