@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, nan, prod
@@ -412,12 +412,17 @@ class Vertex:
 
 
 class Link(NamedTuple):
-    """A directed channel between two vertices, by their keys."""
+    """A directed channel between two vertices, by their keys, and the ports that it joins.
+
+    Ports are 0 where none are said.
+    """
 
     source: Hashable
     target: Hashable
     bandwidth: Said = NOTHING
     latency: Said = NOTHING
+    out_port: int = 0
+    in_port: int = 0
 
 
 @dataclass
@@ -428,12 +433,18 @@ class Drawing:
     ----------
     clock_ghz
         Cycles per ns, where it is said.
+    labelled
+        Whether labels are taken as they are, though two may be alike.
+    order
+        int64[num_channels], the link of each channel. ``topology`` sets it.
     """
 
     name: str
     vertices: dict[Hashable, Vertex] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
     clock_ghz: float | None = None
+    labelled: bool = False
+    order: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def topology(self) -> Topology:
         """Return the network: direct where all vertices are alike, else hosts on routers.
@@ -442,8 +453,8 @@ class Drawing:
         Its ``switches`` are marked.
 
         Keys that are the numbers 0 … N − 1 are taken in that order, others as they come. Hosts
-        are numbered before routers. Channels are sorted by source, then target, those of a host's
-        ports too. Channels that join the same two vertices are in the order of the drawing.
+        are numbered before routers. Channels are sorted by source, port, then target, those of a
+        host's ports too. Channels that are alike in these are in the order of the drawing.
 
         Raises
         ------
@@ -461,109 +472,41 @@ class Drawing:
             keys = [as_numbers[each] for each in wanted]
         labels = [self.vertices[key].label for key in keys]
         alike = not all(labels) or len(set(labels)) < len(labels)
-        names = list(map(str, keys)) if alike else labels
+        names = list(map(str, keys)) if alike and not self.labelled else labels
         hosts = which_are_hosts([self.vertices[key].kind for key in keys], names, self.name)
         if not hosts.all():
             first = np.argsort(~hosts, kind="stable").tolist()  # hosts before routers
             keys, names = [keys[place] for place in first], [names[place] for place in first]
         number, many = {key: place for place, key in enumerate(keys)}, int(hosts.sum())
-        numbers = [(number[link.source], number[link.target]) for link in self.links]
-        ends = np.array(numbers, dtype=np.int32).reshape(-1, 2)
+        numbers = [
+            (number[link.source], number[link.target], link.out_port, link.in_port)
+            for link in self.links
+        ]
+        ends = np.array(numbers, dtype=np.int32).reshape(-1, 4)
         itself = ends[:, 0] == ends[:, 1]
         if itself.any():
             own = names[int(ends[np.argmax(itself), 0])]
             said = f"a channel from a node to itself: {own} -> {own}"
             raise InputError(self.name, said, "channels between two nodes")
-        if hosts.all() or (ends < many).all(axis=1).any():  # vertices are host and router in one
-            order = np.lexsort((ends[:, 1], ends[:, 0]))
-            ends = ends[order]
+        by_source = np.lexsort((ends[:, 1], ends[:, 2], ends[:, 0]))
+        if hosts.all() or (ends[:, :2] < many).all(axis=1).any():  # vertices are host and router
+            self.order = by_source
+            source, target = ends[by_source, :2].T.copy()
+            labels, switches = ([] if names == wanted else names), range(many, len(names))
             found = Topology(
-                self.name, len(names), ends[:, 0].copy(), ends[:, 1].copy(),
-                () if names == wanted else tuple(names), switches=tuple(range(many, len(names))),
-                **self._said(order, _link_names(ends, names), slice(None)),
-            )  # fmt: skip
+                self.name, len(names), source, target, tuple(labels), switches=tuple(switches)
+            )
+            found = replace(found, **self._said(found, slice(None)))
         else:
-            found = self._hosted(ends, keys, names, many)
+            found = self._hosted(ends, by_source, keys, names, many)
         check_joined(found, self.name, "a strongly connected network")
         return found
 
-    def _said(self, order: Ints, names: Callable[[int], str], reference: slice) -> dict[str, Any]:
-        """Return what is said of the channels in an order, as fields of a topology.
-
-        ``reference``: the channels most of which have the reference rate.
-        """
-        said = [self.links[place] for place in order.tolist()]
-        rates, delays = [link.bandwidth for link in said], [link.latency for link in said]
-        bandwidth, gbps = self._rates(rates, names, reference)
-        found = {"channel_bandwidth": bandwidth, "channel_cycles": self._cycles(delays, names)}
-        given = {name: values for name, values in found.items() if values is not None}
-        clock = self.clock_ghz if "channel_cycles" in given else None
-        return given | {"reference_gbps": gbps, "cycle_ns": None if clock is None else 1 / clock}
-
-    def _rates(
-        self, said: Sequence[Said], names: Callable[[int], str], measured_by: slice
-    ) -> tuple[Floats | None, float | None]:
-        """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
-
-        The reference rate is the one that most of the channels in ``measured_by`` have. Of several
-        such the slowest. In Gb/s it is None where the file says numbers without a unit.
-
-        Raises
-        ------
-        InputError
-            If some channels have a bandwidth and others none, or some a unit and others none.
-        """
-        unit = self._one_unit(said, "bandwidth", f"{RATE} for every link", names)
-        if not unit:
-            return None, None
-        given = np.array([each.value for each in said])
-        known, counts = np.unique(given[measured_by], return_counts=True)
-        reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
-        return given / reference, reference if unit == "Gb/s" else None
-
-    def _cycles(self, said: Sequence[Said], names: Callable[[int], str]) -> Ints | None:
-        """Return the latency of each channel in cycles, at least 1. None where none is said.
-
-        Raises
-        ------
-        InputError
-            If some channels have a latency and others none, or cycles and others a time, if a time
-            is given without a clock, or if one is too long.
-        """
-        unit = self._one_unit(said, "latency", f"{DELAY}, for every link in one unit", names)
-        if not unit:
-            return None
-        given = np.array([each.value for each in said])
-        if unit == "ns":
-            if self.clock_ghz is None:
-                found = f"a latency of {given[0]:g} ns and no clock"
-                raise InputError(self.name, found, f"cycles, or {CLOCK} (the word clock)")
-            given = np.maximum(np.rint(given * self.clock_ghz), 1)
-        if given.max() > MOST_CYCLES:
-            at = int(np.argmax(given))
-            found = f"a latency of {given[at]:g} cycles on {names(at)}"
-            raise InputError(self.name, found, f"at most {MOST_CYCLES}")
-        return given.astype(np.int32)
-
-    def _one_unit(
-        self, said: Sequence[Said], what: str, wanted: str, names: Callable[[int], str]
-    ) -> str:
-        """Return the unit in which every channel says something. Empty where none does."""
-        units = dict.fromkeys(each.unit for each in said)
-        if len(units) < 2:
-            return next(iter(units), "")
-        texts = []
-        for unit in list(units)[:2]:
-            at = next(place for place, each in enumerate(said) if each.unit == unit)
-            number = f"{what} {said[at].value:g} {unit}".removesuffix(" " + NO_UNIT)
-            texts.append(f"{names(at)} with {number if unit else f'no {what}'}")
-        raise InputError(self.name, ", ".join(texts), wanted)
-
     def _hosted(
-        self, ends: Ints, keys: list[Hashable], names: list[str], num_hosts: int
+        self, ends: Ints, by_source: Ints, keys: list[Hashable], names: list[str], num_hosts: int
     ) -> Topology:
         """Return a network of hosts that hang on routers."""
-        from_host, to_host = (ends < num_hosts).T
+        from_host, to_host = (ends[:, :2] < num_hosts).T
         sent = np.bincount(ends[from_host, 0], minlength=num_hosts)
         received = np.bincount(ends[to_host, 1], minlength=num_hosts)
         bare = (sent == 0) & (received == 0)
@@ -575,13 +518,11 @@ class Drawing:
             at = int(np.argmax(sent != received))
             lacks = f"host {names[at]} with {sent[at]} channels out and {received[at]} in"
             raise InputError(self.name, lacks, "as many channels out of a host as into it")
-        by_source = np.lexsort((ends[:, 1], ends[:, 0]))
-        by_target = np.lexsort((ends[:, 0], ends[:, 1]))
+        by_target = np.lexsort((ends[:, 0], ends[:, 3], ends[:, 1]))
         inside = by_source[~(from_host | to_host)[by_source]]
         into, out_of = by_source[from_host[by_source]], by_target[to_host[by_target]]
-        order = np.concatenate([inside, into, out_of])
-        said = self._said(order, _link_names(ends[order], names), slice(len(inside), None))
-        source, target = ((ends[inside, side] - num_hosts).astype(np.int32) for side in (0, 1))
+        self.order = np.concatenate([inside, into, out_of])
+        source, target = (ends[inside, :2] - num_hosts).T.astype(np.int32)
         routers = Topology(
             self.name, len(keys) - num_hosts, source, target, tuple(names[num_hosts:])
         )
@@ -589,18 +530,76 @@ class Drawing:
         computers = [owner or name for owner, name in zip(owners, names[:num_hosts], strict=True)]
         node_of = {computer: node for node, computer in enumerate(dict.fromkeys(computers))}
         found = attach_hosts(
-            routers, ends[into, 1] - num_hosts, name=self.name, labels=tuple(names),
-            ejection=ends[out_of, 0] - num_hosts, port_host=ends[into, 0],
+            routers,
+            ends[into, 1] - num_hosts,
+            name=self.name,
+            labels=tuple(names),
+            ejection=ends[out_of, 0] - num_hosts,
+            port_host=ends[into, 0],
             node_of_host=np.array([node_of[computer] for computer in computers], np.int32),
             computer_labels=tuple(node_of) if any(owners) else (),
-        )  # fmt: skip
-        found = replace(found, **said)
+        )
+        found = replace(found, **self._said(found, slice(len(inside), None)))
         return replace(found, family=tree_shape(found))
 
+    def _said(self, found: Topology, measured_by: slice) -> dict[str, Any]:
+        """Return what is said of a network's channels, as fields of a topology.
 
-def _link_names(ends: Ints, names: Sequence[str]) -> Callable[[int], str]:
-    """Return what names a channel after its two ends."""
-    return lambda channel: " -> ".join(names[end] for end in ends[channel].tolist())
+        Bandwidths are relative to the reference rate, the one that most of the channels in
+        ``measured_by`` have. Of several such the slowest. In Gb/s it is None where the file says
+        numbers without a unit.
+
+        Raises
+        ------
+        InputError
+            If a time is given without a clock, or is too long, or as ``_numbers`` does.
+        """
+        fields: dict[str, Any] = {}
+        rates, unit = self._numbers("bandwidth", f"{RATE} for every link", found)
+        if unit:
+            known, counts = np.unique(rates[measured_by], return_counts=True)
+            reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
+            fields["channel_bandwidth"] = rates / reference
+            fields["reference_gbps"] = reference if unit == "Gb/s" else None
+        cycles, unit = self._numbers("latency", f"{DELAY}, for every link in one unit", found)
+        if unit == "ns":
+            if self.clock_ghz is None:
+                said = f"a latency of {cycles[0]:g} ns and no clock"
+                raise InputError(self.name, said, f"cycles, or {CLOCK} (the word clock)")
+            cycles = np.maximum(np.rint(cycles * self.clock_ghz), 1)
+        if unit:
+            if cycles.max() > MOST_CYCLES:
+                at = int(np.argmax(cycles))
+                said = f"a latency of {cycles[at]:g} cycles on {_ends_of(found, at)}"
+                raise InputError(self.name, said, f"at most {MOST_CYCLES}")
+            fields["channel_cycles"] = cycles.astype(np.int32)
+            fields["cycle_ns"] = None if self.clock_ghz is None else 1 / self.clock_ghz
+        return fields
+
+    def _numbers(self, what: str, wanted: str, found: Topology) -> tuple[Floats, str]:
+        """Return what is said of each channel, and in which unit. None: nothing is said of any.
+
+        Raises
+        ------
+        InputError
+            If something is said of some channels and not of others, or in another unit.
+        """
+        said: list[Said] = [getattr(self.links[place], what) for place in self.order.tolist()]
+        first = {each.unit: at for at, each in reversed([*enumerate(said)])}
+        if len(first) > 1:
+            texts = []
+            for at in sorted(first.values())[:2]:
+                number = f"{what} {said[at].value:g} {said[at].unit}".removesuffix(f" {NO_UNIT}")
+                number = number if said[at].unit else f"no {what}"
+                texts.append(f"{_ends_of(found, at)} with {number}")
+            raise InputError(self.name, ", ".join(texts), wanted)
+        return np.array([each.value for each in said]), next(iter(first), "")
+
+
+def _ends_of(found: Topology, channel: int) -> str:
+    """Return a channel by the names of its two ends."""
+    ends = (int(end[channel]) for end in (found.source_end, found.target_end))
+    return " -> ".join(map(found.name_of, ends))
 
 
 LINKS = "lines such as 'a b' or 'a -> b'"

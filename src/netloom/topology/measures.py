@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from math import prod
+from math import isclose, prod
 from typing import Any
 
 import numpy as np
@@ -423,10 +423,10 @@ def bisection_width(topology: Topology) -> float:
     (64.0, 16.0)
     """
     lower, upper = bisection_bounds(topology)
-    if lower != upper:
+    if not isclose(lower, upper):  # bounds by eigenvalues meet to within rounding
         found = f"a bisection width between {lower:.4g} and {upper:.4g}"
         raise InputError(topology.name, found, "a mesh, torus or hypercube, HyperX or full tree")
-    return lower
+    return upper
 
 
 def bisection_bounds(topology: Topology) -> tuple[float, float]:
