@@ -729,15 +729,15 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
         found.vertices[node] = Vertex(kind, label, marks.get("computer", ""))
     attributes = ("bandwidth", bandwidth_of, RATE), ("latency", latency_of, DELAY)
     for source, target, values in directed.edges(data=True):
-        marks, link = _marks(values), Link(source, target)
+        marks, given = _marks(values), {"bandwidth": NOTHING, "latency": NOTHING}
         for what, read, wanted in attributes:
             if what in marks:
                 said = read(marks[what])
                 if said is None:
                     where = f"{name}, link {source} - {target}"
                     raise InputError(where, f"a {what} of '{marks[what]:.60}'", wanted)
-                link = link._replace(**{what: said})
-        found.links.append(link)
+                given[what] = said
+        found.links.append(Link(source, target, given["bandwidth"], given["latency"]))
     clock = _marks(graph.graph).get("clock", "")
     if clock:
         found.clock_ghz = clock_of(clock)
@@ -813,12 +813,10 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     if topology.cycle_ns is not None:
         graph.graph["clock"] = f"{1 / topology.cycle_ns:.12g}GHz"
     for channel in range(topology.num_channels):
-        rate = float(topology.channel_bandwidth[channel])
-        graph.add_edge(
-            int(topology.source_end[channel]), int(topology.target_end[channel]),
-            channel=channel, bandwidth=rate if gbps is None else f"{rate * gbps:.12g}Gb/s",
-            latency=int(topology.channel_cycles[channel]),
-        )  # fmt: skip
+        ends = int(topology.source_end[channel]), int(topology.target_end[channel])
+        rate, cycles = topology.channel_bandwidth[channel], topology.channel_cycles[channel]
+        bandwidth = float(rate) if gbps is None else f"{float(rate) * gbps:.12g}Gb/s"
+        graph.add_edge(*ends, channel=channel, bandwidth=bandwidth, latency=int(cycles))
     return graph
 
 
