@@ -212,8 +212,8 @@ def _value(command: Any, name: str) -> str:
     kind = declared.annotation
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
-    return next((word for each, word in FOLLOWS.items() if kind is each or each in get_args(kind)),
-                "TEXT")  # fmt: skip
+    kinds = (kind, *get_args(kind))
+    return next((word for each, word in FOLLOWS.items() if each in kinds), "TEXT")
 
 
 def _said(parameter: Any) -> str:

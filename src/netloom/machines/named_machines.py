@@ -197,10 +197,9 @@ def with_channels(network: Topology, bandwidth: Floats, cycles: Ints, **units: A
         ``reference_gbps`` and ``cycle_ns``.
     """
     kept, whole = network.whole_channel, network.unbroken
-    return replace(
-        network, channel_bandwidth=bandwidth[kept], channel_cycles=cycles[kept], **units,
-        unbroken=None if whole is None else with_channels(whole, bandwidth, cycles, **units),
-    )  # fmt: skip
+    if whole is not None:
+        units["unbroken"] = with_channels(whole, bandwidth, cycles, **units)
+    return replace(network, channel_bandwidth=bandwidth[kept], channel_cycles=cycles[kept], **units)
 
 
 # -- machine files ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -91,33 +91,30 @@ def without(
 def _parts_of(whole: Topology, name: str, works: Bools, failed: Bools) -> Topology:
     """Return the part of a network that works, vertices by the same numbers."""
     kept, first = np.flatnonzero(works).astype(np.int32), whole.num_network_channels
-    between = works[:first]
-    hosted: dict[str, Any] = {}
+    between, routers = works[:first], whole.routers
+    changed: dict[str, Any] = {
+        "name": name,
+        "channel_source": whole.channel_source[between],
+        "channel_target": whole.channel_target[between],
+        "channel_bandwidth": whole.channel_bandwidth[kept],
+        "channel_cycles": whole.channel_cycles[kept],
+        "family": None,
+        "unbroken": whole,
+        "kept_channels": kept,
+        "failed_nodes": tuple(np.flatnonzero(failed).tolist()),
+    }
     if whole.ports_listed:
-        routers, ports = whole.routers, works[first : first + whole.num_ports]
-        gone = failed[whole.num_hosts :]
-        hosted = {
-            "router_network": _parts_of(routers, routers.name, between, gone),
-            "port_host": whole.port_host[ports],
-            "injection_router": whole.injection_router[ports],
-            "ejection_router": whole.ejection_router[ports],
-        }
+        ports, gone = works[first : first + whole.num_ports], failed[whole.num_hosts :]
+        changed["router_network"] = _parts_of(routers, routers.name, between, gone)
+        for what in ("port_host", "injection_router", "ejection_router"):
+            changed[what] = getattr(whole, what)[ports]
         if whole.cabling is not None:
-            said = whole.cabling
-            hosted["cabling"] = replace(
-                said, out_port=said.out_port[kept], in_port=said.in_port[kept],
-                port_guid=said.port_guid[ports], port_lid=said.port_lid[ports],
-                lmc=said.lmc[ports],
-            )  # fmt: skip
-    return Topology(
-        name, whole.num_routers, whole.channel_source[between], whole.channel_target[between],
-        whole.labels, num_hosts=whole.num_hosts, node_of_host=whole.node_of_host, notes=whole.notes,
-        computer_labels=whole.computer_labels, reference_gbps=whole.reference_gbps,
-        cycle_ns=whole.cycle_ns,
-        channel_bandwidth=whole.channel_bandwidth[kept], channel_cycles=whole.channel_cycles[kept],
-        unbroken=whole, kept_channels=kept, failed_nodes=tuple(np.flatnonzero(failed).tolist()),
-        switches=whole.switches, counts_inside=whole.counts_inside, **hosted,
-    )  # fmt: skip
+            left: dict[str, Ints | Bools] = {"out_port": kept, "in_port": kept}
+            left |= dict.fromkeys(("port_guid", "port_lid", "lmc"), ports)
+            said = {what: getattr(whole.cabling, what)[some] for what, some in left.items()}
+            changed["cabling"] = replace(whole.cabling, **said)
+    same = {each.name: getattr(whole, each.name) for each in fields(Topology) if each.init}
+    return Topology(**same | changed)
 
 
 def working_nodes(topology: Topology) -> Ints:

@@ -256,10 +256,9 @@ def cables_of(subnet: Subnet, sightings: list[Sighting], *, both_ends: bool = Tr
         back = seen.get(sighting.there)
         torn = back is None if both_ends else False
         if torn or (back is not None and back.there != sighting.here):
-            raise InputError(
-                f"{subnet.path}:{sighting.line}", _torn(subnet, sighting, back),
-                "every cable seen alike from both its ends: scan the fabric again",
-            )  # fmt: skip
+            wanted = "every cable seen alike from both its ends: scan the fabric again"
+            where = f"{subnet.path}:{sighting.line}"
+            raise InputError(where, _torn(subnet, sighting, back), wanted)
         _check_address(subnet, sighting)
         if back is not None and back.line < sighting.line:
             continue
