@@ -50,7 +50,7 @@ def without(
     >>> without(mesh(4), channels="1-2")
     Traceback (most recent call last):
         ...
-    netloom.InputError: mesh:4 without 1-2: found no way from node 2 to node 0; expected a
+    netloom.InputError: mesh:4 without 1-2: found no way from node 0 to node 2; expected a
     network that is still in one piece
     """
     whole = topology.whole
@@ -195,6 +195,7 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
     """Return two working hosts of which the first cannot reach the second. None if all can.
 
     Hosts do not forward: a packet stays among the routers from its injection to its ejection.
+    Routers that all reach each other reach the same hosts: one search is for all of them.
     """
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -202,47 +203,22 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
     hosts = np.flatnonzero(up[: topology.num_hosts])
     graph = adjacency(routers.num_routers, routers.channel_source, routers.channel_target)
     _, part = connected_components(graph, connection="strong")
-    if topology.direct:
-        main = np.bincount(part[hosts]).argmax()
-        lost = hosts[part[hosts] != main]
-        if not len(lost):
-            return None
-        one, kept = int(lost[0]), int(hosts[part[hosts] == main][0])
-        reached = breadth_first_order(graph, one, return_predecessors=False)
-        return (kept, one) if kept in reached else (one, kept)
-    into, out_of = topology.injection_router, topology.ejection_router
+    into, out_of, owner = topology.injection_router, topology.ejection_router, topology.port_host
     if (part[into] == part[out_of]).all():
-        joined = np.unique(np.stack([part[into], topology.port_host]), axis=1)
+        joined = np.unique(np.stack([part[into], owner]), axis=1)
         if np.bincount(joined[0]).max(initial=0) == len(hosts):
             return None  # all hosts have a port in one part whose routers all reach each other
-    return _two_apart_by_search(topology, graph, hosts, part)
-
-
-def _two_apart_by_search(
-    topology: Topology, graph: Any, hosts: Ints, part: Ints
-) -> tuple[int, int] | None:
-    """Search from the routers of each host. For networks of one-way channels or several planes.
-
-    Routers of one strongly connected ``part`` reach the same hosts: one search is for all of them.
-    """
-    from scipy.sparse.csgraph import breadth_first_order
-
-    into, out_of, owner = topology.injection_router, topology.ejection_router, topology.port_host
-    reached: dict[int, Bools] = {}
-
-    def reached_from(router: int) -> Bools:
-        if (key := int(part[router])) not in reached:
-            found = np.zeros(topology.num_hosts, np.bool_)
-            order = breadth_first_order(graph, router, return_predecessors=False)
-            found[owner[np.isin(out_of, order)]] = True
-            reached[key] = found
-        return reached[key]
-
+    lost: dict[frozenset[int], Ints] = {}  # by the parts that a host sends to
     for host in hosts.tolist():
-        ports = topology.port_offsets[host : host + 2]
-        found = np.any([reached_from(int(r)) for r in into[ports[0] : ports[1]]], axis=0)
-        found[host] = True
-        lost = hosts[~found[hosts]]
-        if len(lost):
-            return host, int(lost[0])
+        first, last = topology.port_offsets[host : host + 2]
+        key = frozenset(part[into[first:last]].tolist())
+        if key not in lost:
+            found = ~up[: topology.num_hosts]
+            for router in into[first:last].tolist():
+                order = breadth_first_order(graph, router, return_predecessors=False)
+                found[owner[np.isin(out_of, order)]] = True
+            lost[key] = np.flatnonzero(~found)
+        others = lost[key][lost[key] != host]
+        if len(others):
+            return host, int(others[0])
     return None

@@ -234,7 +234,15 @@ def read_wiring(subnet: Subnet, hosts: int = 0) -> Topology:
         raise InputError(subnet.path, found, "a dragonfly in which every router has hosts")
     subnet.notes.append(NO_RATES)
     if not hosts:
-        hosts, why = _usual_hosts(subnet, wires)
+        links = np.bincount(wires.between[:, 0], minlength=wires.routers)
+        if set(wires.inside[:, 2].tolist()) == {0, 1}:
+            hosts, why = CRAY_HOSTS, "as on a Cray XC, for links are along rows and columns"
+        elif (links == links[0]).all() and 2 * links[0] == wires.per_group:
+            hosts, why = int(links[0]), "as in a balanced dragonfly"
+        else:
+            wanted = "that number behind the file, such as inter-NAME/4"
+            found = "nothing that says how many hosts a router has"
+            raise InputError(subnet.path, found, wanted)
         subnet.notes.append(NO_HOSTS.format(hosts, why))
     return _network(subnet, wires, hosts, None)
 
@@ -339,17 +347,6 @@ def _integers(path: str, columns: int, wanted: str) -> Ints:
     if bad.any():
         raise InputError(path, f"the number {found[bad][0]}", wanted)
     return found
-
-
-def _usual_hosts(subnet: Subnet, wires: _Wires) -> tuple[int, str]:
-    """Return how many hosts a router usually has, and why."""
-    if set(wires.inside[:, 2].tolist()) == {0, 1}:
-        return CRAY_HOSTS, "as on a Cray XC, for links are along rows and columns"
-    links = np.bincount(wires.between[:, 0], minlength=wires.routers)
-    if (links == links[0]).all() and 2 * links[0] == wires.per_group:
-        return int(links[0]), "as in a balanced dragonfly"
-    wanted = "that number behind the file, such as inter-NAME/4"
-    raise InputError(subnet.path, "nothing that says how many hosts a router has", wanted)
 
 
 def _network(
