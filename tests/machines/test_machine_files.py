@@ -5,7 +5,7 @@ import pytest
 
 from netloom import predict_locality, replay
 from netloom.base.errors import InputError
-from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
+from netloom.machines import link_classes, machine, names_machine
 from netloom.machines.named_machines import clock_of
 from netloom.questions.fields import Timing
 from netloom.questions.named import find_network
@@ -68,12 +68,13 @@ def test_every_key_is_a_field(described):
     assert found.bandwidth_bytes_per_us == 25_000
     assert (found.hop_us, found.overhead_us) == (0.3, 1.2)
     assert (found.flit_bytes, found.packet_bytes) == (64, 4096)
-    assert found.links == (
-        LinkClass("hosts", 12_500, 0.15),
-        LinkClass(("leaf0", "spine*"), 50_000, None),
-    )
+    assert [tuple(dict(each).values()) for each in found.links] == [
+        ("hosts", 12_500, 0.15),
+        (("leaf0", "spine*"), 50_000, None),
+    ]
     assert found.router == router("single-cycle", vcs=2)
-    assert found.message_costs == (MessageCost(8192, 2, 1e-4), MessageCost(np.inf, 5, 8e-5))
+    costs = [tuple(dict(each).values()) for each in found.message_costs]
+    assert costs == [(8192, 2, 1e-4), (np.inf, 5, 8e-5)]
     assert found.message_time_us([8192, 8193]) == pytest.approx([2.8192, 5.65544])
     assert found == described(WHOLE), "a machine is what its file says"
 
@@ -283,7 +284,7 @@ COST = '[[message_costs]]\nup_to = 8\nstartup = "1us"\nper_byte = "1ns"\n'
         (SMALL + "name = 7", "my.toml:3: name: found 7; expected a valid string"),
         (SMALL + 'duplex = "both"', "my.toml:3: duplex: found 'both'; expected 'full' or 'half'"),
         (SMALL + 'latncy = "1us"', "my.toml:3: latncy: found no such key; expected latency, perh"),
-        (SMALL + "x = 1", "my.toml:3: x: found no such key; expected topology, name, bandwidth"),
+        (SMALL + "x = 1", "my.toml:3: x: found no such key; expected name, topology, bandwidth"),
         (SMALL + "links = 3", "my.toml:3: links: found 3; expected a valid list"),
         (SMALL + LINK, "my.toml:3: [links]: found nothing of the links between routers; expected"),
         (SMALL + LINK + 'bandwith = "1GB/s"', "my.toml:5: [links] bandwith: found no such key; "

@@ -463,9 +463,7 @@ def machines(as_json: AsJson = False) -> None:
 
     known = [machine(name) for name in machine_names()]
     if as_json:
-        from dataclasses import asdict
-
-        print_json([asdict(each) for each in known])
+        print_json([each.model_dump() for each in known])
         return
     from netloom.cli.show import show_machines
 
