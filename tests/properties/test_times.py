@@ -1,6 +1,5 @@
 """No answer in µs is less than its bytes take on a channel, whatever flits are."""
 
-from dataclasses import replace
 from math import inf
 
 import hypothesis.strategies as st
@@ -146,7 +145,8 @@ def test_patterns_take_their_bytes_over_the_bandwidth(pattern, size, flit_bytes)
 
 
 def test_costs_below_the_bandwidth_are_refused():
-    on = replace(machine("symult2010:4x4"), message_costs=(MessageCost(inf, 0, 0.01),))
+    cost = MessageCost.model_construct(up_to_bytes=inf, startup_us=0, per_byte_us=0.01)
+    on = machine("symult2010:4x4").model_copy(update={"message_costs": (cost,)})
     with pytest.raises(InputError, match=r"found 0.01 µs a byte of one packet, 0.01 of several"):
         nl.simulate_pattern(on)
 
