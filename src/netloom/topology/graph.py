@@ -24,7 +24,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import check_file, check_graphml, read_lines
 from netloom.base.words import counted
-from netloom.topology.core import Topology, TreeShape, attach_hosts, joined
+from netloom.topology.core import Topology, TreeShape, attach_hosts
 from netloom.topology.cubes import Cube
 from netloom.topology.families import Omega, tree_ends
 from netloom.topology.faults import check_joined
@@ -312,19 +312,28 @@ def _placed(
     topology: Topology, shape: TreeShape, level_of: Ints, levels: list[_Level]
 ) -> TreeShape | None:
     """Return the shape with its routers and hosts in their places. None where there are none."""
-    low = _low_digits(shape, level_of, levels)
-    blocks = _subtrees(topology, shape, levels)
-    if low is None or blocks is None:
+    low, hosts = _low_digits(shape, level_of, levels), topology.num_hosts
+    if low is None:
         return None
-    hosts = topology.num_hosts
-    order = np.lexsort([blocks[level][:hosts] for level in range(shape.levels)])
+    # the lowest host below each vertex, by which its subtree is called, and that of each host's
+    lowest, above = np.arange(topology.num_ends), np.arange(topology.num_ends)
+    lowest[hosts:] = hosts
+    blocks, over = [lowest[:hosts]], np.arange(hosts)
+    for links in levels[:-1]:
+        np.minimum.at(lowest, links.upper, lowest[links.lower])
+        above[links.lower] = links.upper
+        over = above[over]
+        blocks.append(lowest[over])
+    np.minimum.at(lowest, levels[-1].upper, lowest[levels[-1].lower])
+    order = np.lexsort(blocks)
     place = np.argsort(order)
     router_at, first = np.full(topology.num_routers, -1), 0
     for level in range(1, shape.levels + 1):
         there = np.flatnonzero(level_of == level)
         below, width = prod(shape.children[:level]), prod(shape.parents[:level])
-        high = place[blocks[level][there]] // below  # the subtree is called by its lowest host
-        at = first + high * width + low[there]
+        at = first + place[lowest[there]] // below * width + low[there]
+        if at.max() >= len(router_at):
+            return None
         router_at[at] = there - hosts
         first += shape.width(level)
     if (router_at < 0).any():
@@ -365,28 +374,6 @@ def _low_digits(shape: TreeShape, level_of: Ints, levels: list[_Level]) -> Ints 
         rank[order] = np.arange(len(order)) - starts
         low[there] = rank[of] * below + child[there]
     return low
-
-
-def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> list[Ints] | None:
-    """Return the lowest host of the subtree of each vertex, cut off above each level. Hosts alone.
-
-    None where a level has other than prod(m_{l+1} … m_h) subtrees.
-    """
-    size, hosts = topology.num_ends, topology.num_hosts
-    found = [np.arange(size)]
-    for level in range(1, shape.levels + 1):
-        lower = np.concatenate([each.lower for each in levels[:level]])
-        upper = np.concatenate([each.upper for each in levels[:level]])
-        part = joined(size, lower, upper)
-        parts, lowest, of = np.unique(part[:hosts], return_index=True, return_inverse=True)
-        if len(parts) != prod(shape.children[level:]):
-            return None
-        if (np.bincount(of) != prod(shape.children[:level])).any():
-            return None
-        called = np.full(int(part.max()) + 1, -1)
-        called[parts] = lowest
-        found.append(called[part])
-    return found
 
 
 # -- drawings --------------------------------------------------------------------------------------
