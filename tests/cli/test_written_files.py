@@ -177,12 +177,6 @@ def test_a_cray_rank_order_counts_nodes_within_the_allocation_else_all(written):
     assert Path("other.json").exists()
 
 
-def test_a_table_of_messages_has_a_row_for_each(written):
-    trace = f"simulate trace {EXAMPLES}/halo.csv --on torus:4x4x4 --engine worm"
-    found = json.loads(written(f"{trace} --routing up-down --save-messages times.csv --json"))
-    assert pl.read_csv("times.csv").height == found["messages"]
-
-
 def test_what_a_user_names_is_no_markup(written):
     Path("n[").mkdir()
     Path("n[/x].csv").write_text("n[/0] b\n")

@@ -5,7 +5,7 @@ import pytest
 
 from netloom import predict_locality, replay
 from netloom.base.errors import InputError
-from netloom.machines import link_classes, machine, names_machine
+from netloom.machines import link_classes, machine
 from netloom.machines.named_machines import clock_of
 from netloom.questions.fields import Timing
 from netloom.questions.named import find_network
@@ -252,12 +252,6 @@ def test_the_models_of_a_torus_refuse_one_whose_channels_differ(described):
     found = described(text + '[[links]]\nbetween = "dimension 1"\nbandwidth = "1GB/s"\n')
     with pytest.raises(InputError, match="on: found torus:4x4 with channels of several; expected"):
         predict_locality(on=found)
-
-
-def test_what_names_a_machine():
-    assert names_machine("machine:my.toml")
-    assert names_machine("symult2010:4x4")
-    assert not names_machine("graph:my.toml")
 
 
 LINK = '[[links]]\nbetween = "routers"\n'
