@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom import predict_locality, replay
+from netloom import replay
 from netloom.base.errors import InputError
 from netloom.machines import link_classes, machine
 from netloom.machines.named_machines import clock_of
@@ -246,14 +246,6 @@ def test_uneven_dimensions_of_a_torus_route_as_ever(described):
     assert upper[1] == pytest.approx(upper[0] / 2)
 
 
-def test_the_models_of_a_torus_refuse_one_whose_channels_differ(described):
-    text = 'topology = "torus:4x4"\nbandwidth = "2GB/s"\n'
-    assert predict_locality(on=described(text)).to_dict()
-    found = described(text + '[[links]]\nbetween = "dimension 1"\nbandwidth = "1GB/s"\n')
-    with pytest.raises(InputError, match="on: found torus:4x4 with channels of several; expected"):
-        predict_locality(on=found)
-
-
 LINK = '[[links]]\nbetween = "routers"\n'
 COST = '[[message_costs]]\nup_to = 8\nstartup = "1us"\nper_byte = "1ns"\n'
 
@@ -267,13 +259,9 @@ COST = '[[message_costs]]\nup_to = 8\nstartup = "1us"\nper_byte = "1ns"\n'
         (SMALL.replace('"1GB/s"', "1000"), "my.toml:2: bandwidth: found 1000 without a unit"),
         (SMALL.replace("1GB/s", "1"), "my.toml:2: bandwidth: found '1' without a unit; expected"),
         (SMALL.replace("1GB/s", "0GB/s"), "my.toml:2: bandwidth: found '0GB/s'; expected"),
-        (SMALL.replace('"1GB/s"', "nan"), "my.toml:2: bandwidth: found nan without a unit"),
-        (SMALL.replace('"1GB/s"', "true"), "my.toml:2: bandwidth: found True without a unit"),
         (SMALL + "latency = 600", "my.toml:3: latency: found 600 without a unit; expected a time"),
         (SMALL + 'latency = "-1ns"', "my.toml:3: latency: found '-1ns'; expected a time"),
-        (SMALL + 'overhead = "1.2"', "my.toml:3: overhead: found '1.2' without a unit"),
         (SMALL + "flit_bytes = 0", "my.toml:3: flit_bytes: found 0; expected bytes such as"),
-        (SMALL + 'flit_bytes = "64b"', "my.toml:3: flit_bytes: found '64b', whose unit"),
         (SMALL + 'packet_bytes = "big"', "my.toml:3: packet_bytes: found 'big'; expected bytes"),
         (SMALL + "name = 7", "my.toml:3: name: found 7; expected a valid string"),
         (SMALL + 'duplex = "both"', "my.toml:3: duplex: found 'both'; expected 'full' or 'half'"),
@@ -283,7 +271,6 @@ COST = '[[message_costs]]\nup_to = 8\nstartup = "1us"\nper_byte = "1ns"\n'
         (SMALL + LINK, "my.toml:3: [links]: found nothing of the links between routers; expected"),
         (SMALL + LINK + 'bandwith = "1GB/s"', "my.toml:5: [links] bandwith: found no such key; "
          "expected bandwidth, perhaps"),
-        (SMALL + LINK + LINK + 'latency = "1"', "my.toml:7: [links] latency: found '1' without"),
         (SMALL + '[[links]]\nlatency = "1ns"', "my.toml:3: [links] between: found nothing; exp"),
         (SMALL + "[[links]]\nbetween = 4", "my.toml:4: [links] between: found 4; expected a class"),
         (SMALL + '[[links]]\nbetween = ["a"]\nlatency = "1ns"', "my.toml:4: [links] between"),

@@ -9,9 +9,7 @@ from netloom.routing import DimensionOrder, ShortestPath, find_deadlock, parse_r
 from netloom.routing.source_routing import shortest_path_table
 from netloom.topology import (
     Cube,
-    average_distance,
     degree,
-    diameter,
     graph_topology,
     mesh,
     num_links,
@@ -116,14 +114,6 @@ def test_dimension_order_says_what_to_take_instead():
         paths(found, DimensionOrder(), [0], [1])
 
 
-def test_distances_are_those_between_nodes_that_work():
-    line_of_two = without(mesh(3), nodes=[2])
-    assert (diameter(line_of_two), average_distance(line_of_two)) == (1, 1)
-    ring_of_eight = without(mesh(3, 3), nodes=[4])
-    assert (diameter(ring_of_eight), average_distance(ring_of_eight)) == (4, 16 / 7)
-    assert average_distance(without(mesh(2, 2), channels="0-1")) == pytest.approx(20 / 12)
-
-
 TREE = topology("leaf-spine:4x2x2/2")
 FABRIC = topology("fabric:examples/dgx-40.ibnetdiscover")
 SPINE, LEAF = "A10-P1-IBSPINE-04", "B09-P1-IBLEAF-01-05"
@@ -132,27 +122,6 @@ SPINE, LEAF = "A10-P1-IBSPINE-04", "B09-P1-IBLEAF-01-05"
 def gone(whole, found):
     """The names of the channels that a network lacks."""
     return {whole.channel_name(int(channel)) for channel in np.flatnonzero(~found.channel_up)}
-
-
-@pytest.mark.parametrize(
-    ("words", "lost", "name"),
-    [
-        ("leaf3->spine1#2", {"leaf3 -> spine1#2"}, "leaf3->spine1#2"),
-        ("leaf3-spine1#2", {"leaf3 -> spine1#2", "spine1 -> leaf3#2"}, "leaf3-spine1#2"),
-        ("leaf3->spine1", {"leaf3 -> spine1#1", "leaf3 -> spine1#2"}, "leaf3->spine1"),
-        ("leaf3->spine1#1, leaf3->spine1#2", {"leaf3 -> spine1#1", "leaf3 -> spine1#2"},
-         "leaf3->spine1"),
-        ("leaf[2-3]->spine1#2", {"leaf2 -> spine1#2", "leaf3 -> spine1#2"},
-         "leaf2->spine1#2, leaf3->spine1#2"),
-    ],
-)  # fmt: skip
-def test_cables_have_names(words, lost, name):
-    found = without(TREE, channels=words)
-    assert gone(TREE, found) == lost
-    assert found.name == f"{TREE.name} without {name}"
-    assert without(TREE, channels=name).name == found.name
-    assert found.routers.num_channels == TREE.num_network_channels - len(lost)
-    assert broken_parts(found) == {"channels": sorted(lost), "nodes": []}
 
 
 def test_a_host_without_a_link_is_broken_too():
