@@ -399,12 +399,6 @@ def page_server(page: Path) -> "tuple[ThreadingHTTPServer, str]":
     path = f"/{token_urlsafe(16)}/"
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.answer(*self.found())
-
-        def do_HEAD(self) -> None:
-            self.answer(*self.found())
-
         def found(self) -> tuple[int, bytes]:
             if self.headers.get("Host") not in hosts:
                 return 403, b"another name than 127.0.0.1"
@@ -415,17 +409,24 @@ def page_server(page: Path) -> "tuple[ThreadingHTTPServer, str]":
             except OSError:
                 return 404, b"the page is no longer where it was written"
 
-        def answer(self, code: int, body: bytes) -> None:
+        def answer(self) -> None:
+            code, body = self.found()
             kind = "text/html" if code == 200 else "text/plain"
+            headers = {
+                "Content-Type": f"{kind}; charset=utf-8",
+                "Content-Length": str(len(body)),
+                "Cache-Control": "no-store",
+                "Referrer-Policy": "no-referrer",
+                "X-Content-Type-Options": "nosniff",
+            }
             self.send_response(code)
-            self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cache-Control", "no-store")
-            self.send_header("Referrer-Policy", "no-referrer")
-            self.send_header("X-Content-Type-Options", "nosniff")
+            for each in headers.items():
+                self.send_header(*each)
             self.end_headers()
             if self.command == "GET":
                 self.wfile.write(body)
+
+        do_GET = do_HEAD = answer  # noqa: N815 (as in http.server)
 
         def log_message(self, *_: object) -> None:
             """Say nothing of requests."""
@@ -476,8 +477,8 @@ def routings(as_json: AsJson = False) -> None:
     from netloom.routing.parse import NETWORKS, rows
 
     if as_json:
-        print_json([{"routing": names, **dict(zip(NETWORKS, cells, strict=True))}
-                    for names, cells in rows()])  # fmt: skip
+        known = [(names, zip(NETWORKS, cells, strict=True)) for names, cells in rows()]
+        print_json([{"routing": names, **dict(cells)} for names, cells in known])
         return
     from netloom.cli.show import show_routings
 

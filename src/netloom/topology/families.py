@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
+from netloom.base.words import counted
 from netloom.topology.core import (
     DragonflyShape,
     Family,
@@ -614,7 +615,7 @@ def _checked_groups(name: str, groups: int, links: int, wiring: str) -> int:
         raise InputError(name, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
     if groups and not 2 <= groups <= links + 1:
         wanted = f"2 to {links + 1}, for {links} global links per group"
-        raise InputError(name, f"{groups} groups", wanted)
+        raise InputError(name, counted(groups, "group"), wanted)
     return groups or links + 1
 
 
