@@ -146,7 +146,7 @@ def test_a_network_with_broken_parts_keeps_rates_and_latencies(described):
     assert network.cycle_ns == whole.cycle_ns
     assert found.rated(network) is network
     other, again = found.with_flits(network, 128)
-    assert other == found.with_flit_bytes(128)
+    assert other == found.model_copy(update={"flit_bytes": 128})
     assert again.whole.channel_cycles[kept].tolist() == again.channel_cycles.tolist()
     assert again.routers.num_channels == network.routers.num_channels
     assert again.cycle_ns == 2 * network.cycle_ns

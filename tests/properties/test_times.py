@@ -134,7 +134,8 @@ def test_published_times_are_not_below_the_bandwidth(name):
     st.sampled_from([None, 1, 4, 16]),
 )
 def test_patterns_take_their_bytes_over_the_bandwidth(pattern, size, flit_bytes):
-    on = machine("symult2010:4x4").with_flit_bytes(flit_bytes)
+    own = machine("symult2010:4x4")
+    on = own.model_copy(update={"flit_bytes": flit_bytes or own.flit_bytes})
     found = nl.simulate_pattern(on, pattern=pattern, message_bytes=size, think_us=0, loops=3)
     data, point = found.to_dict(), found.points[0]
     assert data["cycle_us"] * on.bandwidth_bytes_per_us == pytest.approx(data["flit_bytes"])

@@ -309,7 +309,7 @@ class Machine(Table):
         Where the figures come from, and what to know before relying on them.
     flit_bytes
         Bytes that a channel carries in one cycle, or 1 if the machine's own is not public, so
-        that a cycle is the time of one byte. ``with_flit_bytes`` makes a machine of other flits.
+        that a cycle is the time of one byte. ``with_flits`` makes a machine of other flits.
     hop_us
         Microseconds for the head of a message to cross one node, that is, a router and the channel
         behind it: the latency of a channel. 0 where it is not public.
@@ -363,21 +363,6 @@ class Machine(Table):
     def cycle_us(self) -> float:
         """Microseconds in which a channel carries one flit: the one definition of a cycle."""
         return self.flit_bytes / self.bandwidth_bytes_per_us
-
-    def with_flit_bytes(self, flit_bytes: float | None) -> Machine:
-        """Return the machine with flits of so many bytes: as fast, with cycles of another length.
-
-        None leaves it as it is.
-
-        Examples
-        --------
-        >>> tpu = machine("tpu-v4")
-        >>> tpu.cycle_us, tpu.with_flit_bytes(32).cycle_us
-        (2e-05, 0.00064)
-        """
-        if flit_bytes is None:
-            return self
-        return self.model_copy(update={"flit_bytes": flit_bytes})
 
     @property
     def wraps(self) -> tuple[bool, ...]:
@@ -434,7 +419,7 @@ class Machine(Table):
         If the machine's router and channels of one cycle take its latency exactly, they are its
         model of a hop, and stay so with cycles of another length.
         """
-        other = self.with_flit_bytes(flit_bytes)
+        other = self.model_copy(update={"flit_bytes": flit_bytes})
         modelled = self._in_cycles(network.whole, self._latencies_us(network)) == 1
         return other, network if modelled.all() else other.rated(network)
 
