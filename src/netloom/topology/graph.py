@@ -70,11 +70,7 @@ def bandwidth_of(word: str) -> Said | None:
     >>> bandwidth_of("12.5GB/s"), bandwidth_of("2"), bandwidth_of("fast")
     (Said(value=100.0, unit='Gb/s'), Said(value=2.0, unit='no unit'), None)
     """
-    plain = _positive(word)
-    if plain is not None:
-        return Said(plain, NO_UNIT)
-    gbps = _in_units(word, units.RATE, Fraction(8, 10**9))
-    return None if gbps is None else Said(gbps, "Gb/s")
+    return _said(word, NO_UNIT, units.RATE, Fraction(8, 10**9), "Gb/s")
 
 
 def latency_of(word: str) -> Said | None:
@@ -85,11 +81,9 @@ def latency_of(word: str) -> Said | None:
     >>> latency_of("4"), latency_of("0.6us")
     (Said(value=4.0, unit='cycles'), Said(value=600.0, unit='ns'))
     """
-    plain = _positive(word)
-    if plain is not None:
-        return Said(plain, "cycles") if plain.is_integer() else None
-    nanoseconds = _in_units(word, units.TIME, Fraction(10**9))
-    return None if nanoseconds is None else Said(nanoseconds, "ns")
+    found = _said(word, "cycles", units.TIME, Fraction(10**9), "ns")
+    part = found is not None and found.unit == "cycles" and not found.value.is_integer()
+    return None if part else found
 
 
 def clock_of(word: str) -> float | None:
@@ -101,22 +95,21 @@ def clock_of(word: str) -> float | None:
     0.85
     """
     found = re.fullmatch(rf"({units.NUMBER})\s*([MG]Hz)", word, re.ASCII)
-    number = _positive(found[1]) if found else None
-    return None if found is None or number is None else number * PER_GHZ[found[2]]
+    number = float(found[1]) if found else 0.0
+    return number * PER_GHZ[found[2]] if found and 0 < number < inf else None
 
 
-def _positive(text: str) -> float | None:
-    """Return a positive finite number without a unit. None where it is none."""
-    number = float(text) if re.fullmatch(units.NUMBER, text, re.ASCII) else 0.0
-    return number if 0 < number < inf else None
-
-
-def _in_units(word: str, quantity: units.Quantity, times: Fraction) -> float | None:
-    """Return so many times a positive value with a unit. None where it is none."""
+def _said(
+    word: str, plain: str, quantity: units.Quantity, times: Fraction, unit: str
+) -> Said | None:
+    """Return a positive value: a number of ``plain``, or so many times one that has a unit."""
+    if re.fullmatch(units.NUMBER, word, re.ASCII):
+        return Said(float(word), plain) if 0 < float(word) < inf else None
     try:
-        return float(quantity.exact(word, where="") * times) or None
+        value = float(quantity.exact(word, where="") * times)
     except InputError:
         return None
+    return Said(value, unit) if value else None
 
 
 # -- which vertices are hosts, and whether it is a fat tree ----------------------------------------
