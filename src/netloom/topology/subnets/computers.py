@@ -203,14 +203,12 @@ class _Graph:
 
     def is_switch(self, device: str) -> bool:
         """Whether a device is a switch, rather than a computer."""
-        found, ahead, seen = set[str](), [device], set[str]()
-        while ahead:
-            here = ahead.pop()
-            seen.add(here)
+        found, inside = set[str](), [device]
+        for here in inside:  # which grows: devices have devices in them
             for name, (choice, _) in self.kinds[here].items():
                 found.add(choice)
-                if choice == "device" and name in self.kinds and name not in seen:
-                    ahead.append(name)
+                if choice == "device" and name in self.kinds and name not in inside:
+                    inside.append(name)
         if found & COMPUTES:
             return False
         return any(choice in SWITCHES for choice, _ in self.kinds[device].values())

@@ -244,14 +244,18 @@ def cables_of(subnet: Subnet, sightings: list[Sighting], *, both_ends: bool = Tr
         or a part of the file is missing.
     """
     seen: dict[Port, Sighting] = {}
-    for sighting in sightings:
-        _check_ports(subnet, sighting)
-        first = seen.setdefault(sighting.here, sighting)
-        if first is not sighting:
-            found = f"{_port(subnet, sighting.here)} again, after line {first.line}"
-            raise InputError(f"{subnet.path}:{sighting.line}", found, "each port once")
     taken: dict[Port, Sighting] = {}
     cables = []
+
+    def take(ports: dict[Port, Sighting], end: Port, sighting: Sighting) -> None:
+        first = ports.setdefault(end, sighting)
+        if first is not sighting:
+            found = f"{_port(subnet, end)} again, after line {first.line}"
+            raise InputError(f"{subnet.path}:{sighting.line}", found, "each port once")
+
+    for sighting in sightings:
+        _check_ports(subnet, sighting)
+        take(seen, sighting.here, sighting)
     for sighting in sightings:
         back = seen.get(sighting.there)
         torn = back is None if both_ends else False
@@ -262,11 +266,8 @@ def cables_of(subnet: Subnet, sightings: list[Sighting], *, both_ends: bool = Tr
         _check_address(subnet, sighting)
         if back is not None and back.line < sighting.line:
             continue
-        for end in (sighting.here, sighting.there):
-            first = taken.setdefault(end, sighting)
-            if first is not sighting:
-                found = f"{_port(subnet, end)} again, after line {first.line}"
-                raise InputError(f"{subnet.path}:{sighting.line}", found, "each port once")
+        take(taken, sighting.here, sighting)
+        take(taken, sighting.there, sighting)
         rates = [each for each in (sighting.gbps, back.gbps if back else 0.0) if each]
         cables.append(Cable(sighting.here, sighting.there, min(rates, default=0.0)))
     return cables

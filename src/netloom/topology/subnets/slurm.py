@@ -304,9 +304,7 @@ def _torus(subnet: Subnet, document: Document, inner: Record) -> Topology:
     regions = document.records(torus, "regions")
     if regions and "nodes" in torus:
         raise InputError(where, "both nodes and regions", "one of them")
-    whole = Record(dims=torus.get("dims"), nodes=torus.get("nodes"))
-    whole.line = torus.line
-    for region in regions or [whole]:
+    for region in regions or [torus]:
         at = document.at(region)
         ax, ay, az = _xyz(document, document.record(region, "anchor"), least=0, default=0)
         dx, dy, dz = _xyz(document, document.record(region, "dims"), least=1)
