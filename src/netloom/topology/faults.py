@@ -208,15 +208,20 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
         joined = np.unique(np.stack([part[into], owner]), axis=1)
         if np.bincount(joined[0]).max(initial=0) == len(hosts):
             return None  # all hosts have a port in one part whose routers all reach each other
-    lost: dict[frozenset[int], Ints] = {}  # by the parts that a host sends to
+    reached: dict[int, Ints] = {}  # the hosts that each part sends to
+    lost: dict[frozenset[int], Ints] = {}  # those that a host whose ports lead there does not
     for host in hosts.tolist():
         first, last = topology.port_offsets[host : host + 2]
-        key = frozenset(part[into[first:last]].tolist())
+        ports = into[first:last]
+        sends_to = dict(zip(part[ports].tolist(), ports.tolist(), strict=True))
+        for each in sends_to.keys() - reached.keys():
+            order = breadth_first_order(graph, sends_to[each], return_predecessors=False)
+            reached[each] = owner[np.isin(out_of, order)]
+        key = frozenset(sends_to)
         if key not in lost:
             found = ~up[: topology.num_hosts]
-            for router in into[first:last].tolist():
-                order = breadth_first_order(graph, router, return_predecessors=False)
-                found[owner[np.isin(out_of, order)]] = True
+            for each in key:
+                found[reached[each]] = True
             lost[key] = np.flatnonzero(~found)
         others = lost[key][lost[key] != host]
         if len(others):
