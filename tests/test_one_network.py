@@ -217,7 +217,9 @@ def test_patterns_of_nodes_are_those_of_hosts(engine):
     if engine == "worm":
         ends[0]["end_channels"] = 1
     one, other = (
-        simulate_pattern(replace(symult, topology=on, hop_us=0), engine=engine, loops=2, **more)
+        simulate_pattern(
+            symult.model_copy(update={"topology": on, "hop_us": 0}), engine=engine, loops=2, **more
+        )
         for on, more in zip(("mesh:3x3", "mesh:3x3/1"), ends, strict=True)
     )
     assert unlike(told(one), told(other)) == {}

@@ -5,7 +5,6 @@ import sys
 import threading
 
 from netloom.base import progress
-from netloom.base.words import counted
 
 
 class Heard(io.StringIO):
@@ -49,11 +48,6 @@ def test_workers_are_silent(monkeypatch):
         tell(3)
         assert threading.active_count() == before
     assert heard.getvalue() == ""
-
-
-def test_plurals_of_ch_and_y():
-    assert counted(2, "switch") == "2 switches"
-    assert counted(3, "entry") == "3 entries"
 
 
 def test_the_first_word_of_how_far_it_is_comes_at_once(capsys, monkeypatch):

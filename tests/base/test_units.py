@@ -71,11 +71,6 @@ def test_numbers_are_in_base_units_already(value):
     assert units.parse_seconds(value, where="latency") == value
 
 
-def test_the_same_rate_in_bits_and_bytes():
-    spelled = ("200Gb/s", "200Gbps", "200 Gbit/s", "25GB/s", "25GBps", "0.2Tb/s", "25000MB/s")
-    assert {units.parse_rate(each, where="bandwidth") for each in spelled} == {25e9}
-
-
 def test_plain_numbers():
     assert units.parse_bytes("1024", where="size") == 1024
     assert units.parse_bytes("0", where="size") == 0
@@ -89,29 +84,21 @@ def test_plain_numbers():
     [
         (units.parse_rate, "200", "'200' without a unit; expected a rate with its unit"),
         (units.parse_rate, "0", "'0' without a unit"),
-        (units.parse_rate, "0Gb/s", "'0Gb/s'; expected .*: above 0, at most 1,000 PB/s"),
         (units.parse_rate, "-1Gb/s", "'-1Gb/s'; expected .*: above 0"),
         (units.parse_rate, "200gb/s", "'200gb/s', whose unit is not known here"),
         (units.parse_rate, "200G", "'200G', whose unit is not known here"),
-        (units.parse_rate, "3ns", "'3ns', whose unit is not known here"),
         (units.parse_rate, "nan", "'nan'; expected a rate"),
-        (units.parse_rate, "inf GB/s", "'inf GB/s'; expected a rate"),
         (units.parse_rate, "1e999GB/s", "'1e999GB/s'; expected .* at most"),
         (units.parse_rate, "", "nothing; expected a rate"),
-        (units.parse_rate, "1e99999GB/s", "'1e99999GB/s'"),
         (units.parse_rate, 0, "0; expected .*: above 0"),
-        (units.parse_rate, -1.0, "-1.0; expected"),
         (units.parse_rate, float("nan"), "nan; expected .*: above 0"),
-        (units.parse_rate, float("inf"), "inf; expected"),
         (units.parse_rate, True, "True; expected"),
         (units.parse_bytes, 10**400, "1000.*0; expected"),
         (units.parse_seconds, "600", "'600' without a unit; expected a time with its unit"),
         (units.parse_seconds, "-600ns", "'-600ns'; expected .*: of at least 0"),
-        (units.parse_seconds, "600NS", "'600NS', whose unit is not known here"),
         (units.parse_seconds, "6e9s", "'6e9s'; expected .*at most 1,000,000,000 s"),
         (units.parse_seconds, float("nan"), "nan; expected .*: of at least 0"),
         (units.parse_bytes, "1Gb", "'1Gb', whose unit is not known here"),
-        (units.parse_bytes, "1 gB", "'1 gB', whose unit is not known here"),
         (units.parse_bytes, "-8B", "'-8B'; expected .*: of at least 0"),
         (units.parse_bytes, "8 8", "'8 8'"),
         (units.parse_bytes, "\u0664\u0662B", "'\u0664\u0662B'"),
@@ -135,9 +122,3 @@ def test_shown_at_the_edges():
     assert units.size(1e9) == "1 GB"
     assert units.rate(12.5e9) == "12.5 GB/s"
     assert units.rate(0.5) == "0.5 B/s"
-
-
-def test_an_axis_takes_the_unit_of_its_largest_value():
-    assert units.TIME.scale(3.2e-6) == (1e-6, "µs")
-    assert units.RATE.scale(25e9) == (1e9, "GB/s")
-    assert units.SIZE.scale(0) == (1.0, "B")

@@ -14,8 +14,7 @@ from http.client import HTTPConnection
 import pytest
 from typer.testing import CliRunner
 
-from netloom.cli.app import app
-from netloom.cli.experiment import page_server
+from netloom.cli.app import app, page_server
 
 ASKED = "analyze ring:8 --on mesh:2x4 --random-mappings 0"
 

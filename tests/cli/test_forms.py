@@ -18,10 +18,6 @@ SAME = {
         "analyze ring:4 mesh:2x2 --random-mappings 0",
         "analyze --random-mappings 0 --app=ring:4 mesh:2x2",
     ],
-    "fabric": [
-        "fabric --on mesh:2x2 --samples 0",
-        "fabric mesh:2x2 --samples 0",
-    ],
     "route": [
         "route --on fat-tree:2x2 --for ring:4 --tasks-per-node 2",
         "route fat-tree:2x2 --for ring:4 --ranks-per-node 2",
@@ -34,16 +30,6 @@ SAME = {
     "load": [
         "simulate load --on mesh:2x2 --load 0.1 --cycles 200",
         "simulate load mesh:2x2 --load 0.1 --cycles 200",
-    ],
-    "load of a program": [
-        "simulate load --app ring:4 --on mesh:2x2 --load 0.1 --cycles 200",
-        "simulate load ring:4 mesh:2x2 --load 0.1 --cycles 200",
-        "simulate load ring:4 --on mesh:2x2 --load 0.1 --cycles 200",
-    ],
-    "collective": [
-        "collective broadcast --on ring:4 --size 8 --bandwidth 1GB/s",
-        "collective broadcast ring:4 --size 8 --bandwidth 1GB/s",
-        "collective --collective broadcast ring:4 --size 8 --bandwidth 1GB/s",
     ],
     "hotspot": [
         "hotspot --pes 8 --hotspots 2 --steps 50",

@@ -160,29 +160,6 @@ def test_an_allocation_names_its_hosts_and_leaves_out_what_failed(written):
     assert sorted(json.loads(Path("map.json").read_text())["node_of"]) == allowed
 
 
-def test_a_cray_rank_order_counts_nodes_within_the_allocation_else_all(written):
-    cray = "--rankfile ranks --rankfile-format cray"
-    allocated = "--nodes 8-11,4-7 --save-mapping map.json"
-    written(f"map ring:8 --on mesh:4x4 --rounds 1 {allocated} {cray}")
-    ranks = [int(rank) for rank in Path("ranks").read_text().split(",")]
-    node_of = json.loads(Path("map.json").read_text())["node_of"]
-    assert [node_of[rank] for rank in ranks] == list(range(4, 12))
-    written(f"analyze ring:4 --on mesh:2x2 --random-mappings 0 {cray}")
-    assert Path("ranks").read_text() == "0,1,2,3\n"
-    files = f"{cray} --save-mapping other.json"
-    code, out, err = asked(f"analyze ring:8 --on mesh:4x4 --mapping random {files}")
-    assert code == 2
-    assert "cray rank order: found " in err
-    assert "paths met by a path" in out
-    assert Path("other.json").exists()
-
-
-def test_a_table_of_messages_has_a_row_for_each(written):
-    trace = f"simulate trace {EXAMPLES}/halo.csv --on torus:4x4x4 --engine worm"
-    found = json.loads(written(f"{trace} --routing up-down --save-messages times.csv --json"))
-    assert pl.read_csv("times.csv").height == found["messages"]
-
-
 def test_what_a_user_names_is_no_markup(written):
     Path("n[").mkdir()
     Path("n[/x].csv").write_text("n[/0] b\n")

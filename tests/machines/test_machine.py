@@ -77,11 +77,6 @@ def test_default_sizes():
     assert np.prod([int(side) for side in sides]) == 158_976
 
 
-def test_tofu_keeps_its_rings_at_other_sizes():
-    assert machine("tofu-d:4x4x4x2x3x2").topology == "cube:4wx4wx4wx2x3wx2"
-    assert machine("TPU-v4:4x4x8").topology == "torus:4x4x8"
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

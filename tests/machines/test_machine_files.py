@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from netloom import predict_locality, replay
+from netloom import replay
 from netloom.base.errors import InputError
-from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
+from netloom.machines import link_classes, machine
 from netloom.machines.named_machines import clock_of
 from netloom.questions.fields import Timing
 from netloom.questions.named import find_network
@@ -68,12 +68,13 @@ def test_every_key_is_a_field(described):
     assert found.bandwidth_bytes_per_us == 25_000
     assert (found.hop_us, found.overhead_us) == (0.3, 1.2)
     assert (found.flit_bytes, found.packet_bytes) == (64, 4096)
-    assert found.links == (
-        LinkClass("hosts", 12_500, 0.15),
-        LinkClass(("leaf0", "spine*"), 50_000, None),
-    )
+    assert [tuple(dict(each).values()) for each in found.links] == [
+        ("hosts", 12_500, 0.15),
+        (("leaf0", "spine*"), 50_000, None),
+    ]
     assert found.router == router("single-cycle", vcs=2)
-    assert found.message_costs == (MessageCost(8192, 2, 1e-4), MessageCost(np.inf, 5, 8e-5))
+    costs = [tuple(dict(each).values()) for each in found.message_costs]
+    assert costs == [(8192, 2, 1e-4), (np.inf, 5, 8e-5)]
     assert found.message_time_us([8192, 8193]) == pytest.approx([2.8192, 5.65544])
     assert found == described(WHOLE), "a machine is what its file says"
 
@@ -145,7 +146,7 @@ def test_a_network_with_broken_parts_keeps_rates_and_latencies(described):
     assert network.cycle_ns == whole.cycle_ns
     assert found.rated(network) is network
     other, again = found.with_flits(network, 128)
-    assert other == found.with_flit_bytes(128)
+    assert other == found.model_copy(update={"flit_bytes": 128})
     assert again.whole.channel_cycles[kept].tolist() == again.channel_cycles.tolist()
     assert again.routers.num_channels == network.routers.num_channels
     assert again.cycle_ns == 2 * network.cycle_ns
@@ -245,20 +246,6 @@ def test_uneven_dimensions_of_a_torus_route_as_ever(described):
     assert upper[1] == pytest.approx(upper[0] / 2)
 
 
-def test_the_models_of_a_torus_refuse_one_whose_channels_differ(described):
-    text = 'topology = "torus:4x4"\nbandwidth = "2GB/s"\n'
-    assert predict_locality(on=described(text)).to_dict()
-    found = described(text + '[[links]]\nbetween = "dimension 1"\nbandwidth = "1GB/s"\n')
-    with pytest.raises(InputError, match="on: found torus:4x4 with channels of several; expected"):
-        predict_locality(on=found)
-
-
-def test_what_names_a_machine():
-    assert names_machine("machine:my.toml")
-    assert names_machine("symult2010:4x4")
-    assert not names_machine("graph:my.toml")
-
-
 LINK = '[[links]]\nbetween = "routers"\n'
 COST = '[[message_costs]]\nup_to = 8\nstartup = "1us"\nper_byte = "1ns"\n'
 
@@ -272,23 +259,18 @@ COST = '[[message_costs]]\nup_to = 8\nstartup = "1us"\nper_byte = "1ns"\n'
         (SMALL.replace('"1GB/s"', "1000"), "my.toml:2: bandwidth: found 1000 without a unit"),
         (SMALL.replace("1GB/s", "1"), "my.toml:2: bandwidth: found '1' without a unit; expected"),
         (SMALL.replace("1GB/s", "0GB/s"), "my.toml:2: bandwidth: found '0GB/s'; expected"),
-        (SMALL.replace('"1GB/s"', "nan"), "my.toml:2: bandwidth: found nan without a unit"),
-        (SMALL.replace('"1GB/s"', "true"), "my.toml:2: bandwidth: found True without a unit"),
         (SMALL + "latency = 600", "my.toml:3: latency: found 600 without a unit; expected a time"),
         (SMALL + 'latency = "-1ns"', "my.toml:3: latency: found '-1ns'; expected a time"),
-        (SMALL + 'overhead = "1.2"', "my.toml:3: overhead: found '1.2' without a unit"),
         (SMALL + "flit_bytes = 0", "my.toml:3: flit_bytes: found 0; expected bytes such as"),
-        (SMALL + 'flit_bytes = "64b"', "my.toml:3: flit_bytes: found '64b', whose unit"),
         (SMALL + 'packet_bytes = "big"', "my.toml:3: packet_bytes: found 'big'; expected bytes"),
         (SMALL + "name = 7", "my.toml:3: name: found 7; expected a valid string"),
         (SMALL + 'duplex = "both"', "my.toml:3: duplex: found 'both'; expected 'full' or 'half'"),
         (SMALL + 'latncy = "1us"', "my.toml:3: latncy: found no such key; expected latency, perh"),
-        (SMALL + "x = 1", "my.toml:3: x: found no such key; expected topology, name, bandwidth"),
+        (SMALL + "x = 1", "my.toml:3: x: found no such key; expected name, topology, bandwidth"),
         (SMALL + "links = 3", "my.toml:3: links: found 3; expected a valid list"),
         (SMALL + LINK, "my.toml:3: [links]: found nothing of the links between routers; expected"),
         (SMALL + LINK + 'bandwith = "1GB/s"', "my.toml:5: [links] bandwith: found no such key; "
          "expected bandwidth, perhaps"),
-        (SMALL + LINK + LINK + 'latency = "1"', "my.toml:7: [links] latency: found '1' without"),
         (SMALL + '[[links]]\nlatency = "1ns"', "my.toml:3: [links] between: found nothing; exp"),
         (SMALL + "[[links]]\nbetween = 4", "my.toml:4: [links] between: found 4; expected a class"),
         (SMALL + '[[links]]\nbetween = ["a"]\nlatency = "1ns"', "my.toml:4: [links] between"),

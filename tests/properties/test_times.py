@@ -1,6 +1,5 @@
 """No answer in µs is less than its bytes take on a channel, whatever flits are."""
 
-from dataclasses import replace
 from math import inf
 
 import hypothesis.strategies as st
@@ -135,7 +134,8 @@ def test_published_times_are_not_below_the_bandwidth(name):
     st.sampled_from([None, 1, 4, 16]),
 )
 def test_patterns_take_their_bytes_over_the_bandwidth(pattern, size, flit_bytes):
-    on = machine("symult2010:4x4").with_flit_bytes(flit_bytes)
+    own = machine("symult2010:4x4")
+    on = own.model_copy(update={"flit_bytes": flit_bytes or own.flit_bytes})
     found = nl.simulate_pattern(on, pattern=pattern, message_bytes=size, think_us=0, loops=3)
     data, point = found.to_dict(), found.points[0]
     assert data["cycle_us"] * on.bandwidth_bytes_per_us == pytest.approx(data["flit_bytes"])
@@ -146,7 +146,8 @@ def test_patterns_take_their_bytes_over_the_bandwidth(pattern, size, flit_bytes)
 
 
 def test_costs_below_the_bandwidth_are_refused():
-    on = replace(machine("symult2010:4x4"), message_costs=(MessageCost(inf, 0, 0.01),))
+    cost = MessageCost.model_construct(up_to_bytes=inf, startup_us=0, per_byte_us=0.01)
+    on = machine("symult2010:4x4").model_copy(update={"message_costs": (cost,)})
     with pytest.raises(InputError, match=r"found 0.01 µs a byte of one packet, 0.01 of several"):
         nl.simulate_pattern(on)
 

@@ -1,8 +1,7 @@
-import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology import cube, hypercube, mesh, torus
+from netloom.topology import cube, mesh, torus
 
 
 def test_channels_of_a_line_lie_in_the_order_in_which_they_are_crossed():
@@ -22,21 +21,6 @@ def test_a_ring_closes_in_both_directions():
 def test_the_last_coordinate_varies_fastest():
     assert mesh(2, 3).coordinates(4) == (1, 1)
     assert mesh(2, 3).name_of(5) == "(1,2)"
-
-
-@pytest.mark.parametrize(
-    ("network", "channels"),
-    [(mesh(8, 8), 224), (torus(8, 8), 256), (hypercube(6), 384), (torus(4, 4, 2), 160)],
-)
-def test_number_of_channels(network, channels):
-    assert network.num_channels == channels
-    assert len(np.unique(network.source_end.astype(int) * 1000 + network.target_end)) == (channels)
-
-
-def test_a_hypercube_joins_numbers_that_differ_in_one_bit():
-    net = hypercube(4)
-    differ = net.source_end ^ net.target_end
-    assert set(differ.tolist()) == {1, 2, 4, 8}
 
 
 def test_grouped_channels_leave_and_enter_their_node():

@@ -9,9 +9,7 @@ from netloom.routing import DimensionOrder, ShortestPath, find_deadlock, parse_r
 from netloom.routing.source_routing import shortest_path_table
 from netloom.topology import (
     Cube,
-    average_distance,
     degree,
-    diameter,
     graph_topology,
     mesh,
     num_links,
@@ -39,12 +37,6 @@ def test_a_link_is_both_its_channels_and_an_arrow_is_one():
     assert not isinstance(found, Cube)
     assert np.array_equal(net.source_end[found.whole_channel], found.source_end)
     assert np.array_equal(net.target_end[found.whole_channel], found.target_end)
-
-
-def test_channels_can_be_named_by_number():
-    net = mesh(4, 4)
-    channel = int(np.flatnonzero((net.source_end == 1) & (net.target_end == 2))[0])
-    assert without(net, channels=[channel]).name == "mesh:4x4 without 1->2"
 
 
 def test_a_failed_node_keeps_its_number_but_has_no_channels():
@@ -96,13 +88,6 @@ def test_a_one_way_channel_is_no_link():
         without(net, channels="0-1")
 
 
-def test_nothing_broken_is_the_network_itself():
-    net = mesh(3, 3)
-    found = without(net)
-    assert ends(found) == ends(net)
-    assert found.name == "mesh:3x3 without nothing"
-
-
 def test_the_rest_of_the_house_stands_a_node_without_channels():
     found = without(torus(4, 4), nodes=[0, 9])
     wired = ports(found)
@@ -129,14 +114,6 @@ def test_dimension_order_says_what_to_take_instead():
         paths(found, DimensionOrder(), [0], [1])
 
 
-def test_distances_are_those_between_nodes_that_work():
-    line_of_two = without(mesh(3), nodes=[2])
-    assert (diameter(line_of_two), average_distance(line_of_two)) == (1, 1)
-    ring_of_eight = without(mesh(3, 3), nodes=[4])
-    assert (diameter(ring_of_eight), average_distance(ring_of_eight)) == (4, 16 / 7)
-    assert average_distance(without(mesh(2, 2), channels="0-1")) == pytest.approx(20 / 12)
-
-
 TREE = topology("leaf-spine:4x2x2/2")
 FABRIC = topology("fabric:examples/dgx-40.ibnetdiscover")
 SPINE, LEAF = "A10-P1-IBSPINE-04", "B09-P1-IBLEAF-01-05"
@@ -145,27 +122,6 @@ SPINE, LEAF = "A10-P1-IBSPINE-04", "B09-P1-IBLEAF-01-05"
 def gone(whole, found):
     """The names of the channels that a network lacks."""
     return {whole.channel_name(int(channel)) for channel in np.flatnonzero(~found.channel_up)}
-
-
-@pytest.mark.parametrize(
-    ("words", "lost", "name"),
-    [
-        ("leaf3->spine1#2", {"leaf3 -> spine1#2"}, "leaf3->spine1#2"),
-        ("leaf3-spine1#2", {"leaf3 -> spine1#2", "spine1 -> leaf3#2"}, "leaf3-spine1#2"),
-        ("leaf3->spine1", {"leaf3 -> spine1#1", "leaf3 -> spine1#2"}, "leaf3->spine1"),
-        ("leaf3->spine1#1, leaf3->spine1#2", {"leaf3 -> spine1#1", "leaf3 -> spine1#2"},
-         "leaf3->spine1"),
-        ("leaf[2-3]->spine1#2", {"leaf2 -> spine1#2", "leaf3 -> spine1#2"},
-         "leaf2->spine1#2, leaf3->spine1#2"),
-    ],
-)  # fmt: skip
-def test_cables_have_names(words, lost, name):
-    found = without(TREE, channels=words)
-    assert gone(TREE, found) == lost
-    assert found.name == f"{TREE.name} without {name}"
-    assert without(TREE, channels=name).name == found.name
-    assert found.routers.num_channels == TREE.num_network_channels - len(lost)
-    assert broken_parts(found) == {"channels": sorted(lost), "nodes": []}
 
 
 def test_a_host_without_a_link_is_broken_too():
@@ -225,11 +181,6 @@ def test_a_switch_may_be_called_without_what_its_firmware_adds():
     assert found.name == f"{FABRIC.name} without node {SPINE}"
     assert broken_parts(found)["nodes"] == [f"MF0;{SPINE}:MQM9701/U1"]
     assert without(FABRIC, nodes=f"MF0;{SPINE}:MQM9701/U1").name == found.name
-
-
-def test_a_number_of_no_channel_is_named():
-    with pytest.raises(InputError, match="channel 999; expected channels 0 to 47"):
-        without(TREE, channels=[999])
 
 
 def test_the_recipe_of_a_broken_network_makes_it_again():

@@ -2,16 +2,7 @@ import networkx as nx
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology import (
-    diameter,
-    graph_topology,
-    mesh,
-    num_links,
-    omega,
-    read_graph,
-    topology,
-    without,
-)
+from netloom.topology import graph_topology, mesh, num_links, omega, read_graph, topology, without
 from netloom.topology.graph import check_all_compute
 
 
@@ -33,14 +24,6 @@ def test_labels_that_are_numbers_keep_them(tmp_path):
     file = tmp_path / "net.txt"
     file.write_text("2 1\n1 0\n")
     assert ends(topology(f"graph:{file}")) == [(0, 1), (1, 0), (1, 2), (2, 1)]
-
-
-def test_graphml_and_networkx_come_back_the_same(tmp_path):
-    file = tmp_path / "net.graphml"
-    nx.write_graphml(nx.petersen_graph(), file)
-    from_file, direct = topology(f"graph:{file}"), graph_topology(nx.petersen_graph())
-    assert ends(from_file) == ends(direct)
-    assert diameter(direct) == 2
 
 
 def test_a_wrong_file_is_one_clear_line(tmp_path):

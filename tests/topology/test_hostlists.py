@@ -34,9 +34,3 @@ runs = st.builds(
 def test_what_is_folded_unfolds_again(parts):
     given_names = [name for part in parts for name in ([part] if isinstance(part, str) else part)]
     assert read(folded(given_names)) == given_names
-
-
-def test_a_run_of_names_is_folded_to_one_word():
-    assert folded([f"h{number}" for number in range(64)]) == "h[0-63]"
-    assert folded(["n1", "n3", "n2"]) == "n[1,3,2]"
-    assert folded([]) == ""

@@ -152,15 +152,6 @@ def test_all_requests_to_one_module_are_a_tree(pes, size):
     assert stages == [{size**stage: pes // size**stage} for stage in range(net.stages + 1)]
 
 
-def test_lines_broadcast_over_arrays_of_pes_and_modules():
-    net = omega(64, 4)
-    table = net.lines(np.arange(64)[:, None], np.arange(64))
-    assert table.shape == (64, 64, 4)
-    assert np.array_equal(table[17, 42], net.lines(17, 42))
-    assert np.array_equal(table[..., 0], np.tile(np.arange(64)[:, None], 64))
-    assert np.array_equal(table[..., -1], np.tile(np.arange(64), (64, 1)))
-
-
 def test_the_largest_network_has_the_lines_of_the_recurrence():
     net = omega(65_536)
     pe, module = np.array([65_535, 1, 40_000]), np.array([65_535, 32_768, 12_345])

@@ -357,19 +357,9 @@ def leaves(kind: type[Figures]) -> tuple[Leaf, ...]:
     for each in places(kind):
         told, at = each.told, ".".join(each.path)
         if each.flat:
-            leaf = Leaf(
-                name=each.column,
-                title=each.title,
-                unit=told.unit,
-                kind=each.kind,
-                told=told,
-                path=(each.name,),
-                json=at,
-                lead=told.lead,
-                key=told.key,
-                optional=told.optional,
-            )
-            found.append(leaf)
+            flags = told.lead, told.key, told.optional
+            kept = each.title, told.unit, each.kind, told, (each.name,), at
+            found.append(Leaf(each.column, *kept, *flags))
         elif (told.flat is not None or not each.path) and each.nested:
             beside = not each.path
             for inner in leaves(each.nested):
@@ -569,8 +559,7 @@ def framed(kind: type[Figures], rows: Iterable[Figures]) -> pl.DataFrame:
     """Return a table with a row per record. Optional figures that no record knows are left out."""
     listed = [each.row() for each in rows]
     columns = {each.name: [row[each.name] for row in listed] for each in leaves(kind)}
-    optional = {each.name for each in leaves(kind) if each.optional}
-    return frame(kind, {
-        name: values for name, values in columns.items()
-        if name not in optional or any(value is not None for value in values)
-    })  # fmt: skip
+    for each in leaves(kind):
+        if each.optional and all(value is None for value in columns[each.name]):
+            del columns[each.name]
+    return frame(kind, columns)

@@ -9,15 +9,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from threading import Event, Thread, Timer
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+from threading import Event, Thread
+from typing import TypeVar
 
 Item = TypeVar("Item")
 
 PATIENCE_SECONDS = 2.0
+
+BAR_SECONDS = 0.1
+"""Between two pictures of a bar."""
 
 LINE_SECONDS, MOST_LINE_SECONDS = 30.0, 600.0
 """Between lines where there is no terminal: at first, and at most."""
@@ -32,9 +32,68 @@ def hush() -> None:
     _hushed = True
 
 
-def _watched() -> bool:
-    """Whether a person is watching."""
-    return sys.stderr.isatty() and not _hushed
+class _Work:
+    """Work that is being waited for: how far it is, in number or in words."""
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        self.what, self.total = what, total
+        self.done, self.words, self.told = 0, "", False
+        self.began, self.ended = time.monotonic(), Event()
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Show how far it is until it ends, in a thread of its own."""
+        thread = Thread(target=self._bar if sys.stderr.isatty() else self._lines, daemon=True)
+        if not _hushed:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.ended.set()
+            if thread.is_alive():
+                thread.join()
+
+    def count(self, done: int) -> None:
+        """Take in how many are done."""
+        self.done = done
+
+    def say(self, words: str) -> None:
+        """Take in how far it is in words. The first are a line, once it has lasted a while."""
+        self.words = words
+        lasted = time.monotonic() - self.began > PATIENCE_SECONDS
+        if lasted and not (self.told or _hushed or sys.stderr.isatty()):
+            self.told = True
+            self._write(f"{self.what}: {words}")
+
+    def _bar(self) -> None:
+        if self.ended.wait(PATIENCE_SECONDS):
+            return
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn
+
+        words = SpinnerColumn(), TextColumn("{task.description}")
+        columns = words if self.total is None else Progress.get_default_columns()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(self.what, total=self.total)
+            while not self.ended.wait(BAR_SECONDS):
+                said = self.what if self.total is not None else self._said()
+                bar.update(task, completed=self.done, description=said)
+
+    def _lines(self) -> None:
+        wait = LINE_SECONDS
+        while not self.ended.wait(wait):
+            self._write(self._said())
+            wait = min(2 * wait, MOST_LINE_SECONDS)
+
+    def _said(self) -> str:
+        if self.total is not None:
+            return f"{self.what}: {self.done} of {self.total}"
+        return f"{self.what}: {self.words} ..." if self.words else f"{self.what} ..."
+
+    def _write(self, said: str) -> None:
+        with suppress(OSError, ValueError):  # nobody reads it any more
+            sys.stderr.write(f"netloom: {said} ({time.monotonic() - self.began:.0f} s)\n")
+            sys.stderr.flush()
 
 
 def track(items: Sequence[Item], what: str) -> Iterator[Item]:
@@ -62,46 +121,13 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
     >>> with counting(3, "squares") as tell:
     ...     tell(1)
     """
-    done = 0
-    if not _watched():
-
-        def count_only(count: int) -> None:
-            nonlocal done
-            done = count
-
-        with _lines(lambda: f"{what}: {done} of {total}"):
-            yield count_only
-        return
-    bars: list[tuple[Progress, TaskID]] = []
-
-    def tell(count: int) -> None:
-        nonlocal done
-        done = count
-        for bar, task in bars:
-            bar.update(task, completed=count)
-
-    def show() -> None:
-        from rich.console import Console
-        from rich.progress import Progress
-
-        bar = Progress(console=Console(stderr=True), transient=True)
-        bar.start()
-        bars.append((bar, bar.add_task(what, total=total)))
-        tell(done)
-
-    timer = Timer(PATIENCE_SECONDS, show)
-    timer.start()
-    try:
-        yield tell
-    finally:
-        timer.cancel()
-        timer.join()
-        for bar, _ in bars:
-            bar.stop()
+    work = _Work(what, total)
+    with work.shown():
+        yield work.count
 
 
-_so_far: list[Callable[[str], None]] = []
-"""What is told how far the work is that is being waited for, the innermost last."""
+_waited_for: list[_Work] = []
+"""What is told how far it is in words, the innermost last."""
 
 
 def tell_so_far(said: str) -> None:
@@ -112,8 +138,8 @@ def tell_so_far(said: str) -> None:
     >>> with patience("a search"):
     ...     tell_so_far("97 % of the bound so far")
     """
-    if _so_far:
-        _so_far[-1](said)
+    if _waited_for:
+        _waited_for[-1].say(said)
 
 
 @contextmanager
@@ -127,40 +153,13 @@ def patience(what: str) -> Iterator[None]:
     >>> with patience("nothing"):
     ...     pass
     """
-    if not _watched():
-        began, told = time.monotonic(), [what]
-
-        def say(said: str) -> None:
-            first = len(told) == 1 and time.monotonic() - began > PATIENCE_SECONDS
-            if first and not _hushed:
-                _write(f"{what}: {said}", began)
-            if first or len(told) > 1:
-                told[:] = [what, said]
-
-        with _lines(lambda: f"{': '.join(told)} ..."), _told(say):
-            yield
-        return
-    from rich.console import Console
-
-    status = Console(stderr=True).status(f"{what} ...")
-    timer = Timer(PATIENCE_SECONDS, status.start)
-    timer.start()
+    work = _Work(what)
+    _waited_for.append(work)
     try:
-        with _told(lambda said: status.update(f"{what}: {said} ...")):
+        with work.shown():
             yield
     finally:
-        timer.cancel()
-        timer.join()
-        status.stop()
-
-
-@contextmanager
-def _told(say: Callable[[str], None]) -> Iterator[None]:
-    _so_far.append(say)
-    try:
-        yield
-    finally:
-        _so_far.remove(say)
+        _waited_for.remove(work)
 
 
 @contextmanager
@@ -172,32 +171,3 @@ def counting_runs(total: int, what: str) -> Iterator[Callable[[int], None]]:
     else:
         with patience(what):
             yield lambda _: None
-
-
-def _write(said: str, began: float) -> None:
-    with suppress(OSError, ValueError):  # nobody reads it any more
-        sys.stderr.write(f"netloom: {said} ({time.monotonic() - began:.0f} s)\n")
-        sys.stderr.flush()
-
-
-@contextmanager
-def _lines(said: Callable[[], str]) -> Iterator[None]:
-    """Write what is said as a line on standard error now and then, with the time gone by."""
-    if _hushed:
-        yield
-        return
-    ended = Event()
-
-    def write() -> None:
-        began, wait = time.monotonic(), LINE_SECONDS
-        while not ended.wait(wait):
-            _write(said(), began)
-            wait = min(2 * wait, MOST_LINE_SECONDS)
-
-    thread = Thread(target=write, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()

@@ -36,10 +36,7 @@ PREFIXES = {
 
 _WRITTEN = PREFIXES | {"K": 1000}
 _SIZES = {prefix + "B": Fraction(scale) for prefix, scale in _WRITTEN.items()}
-_TIMES = {
-    "ps": Fraction(1, 10**12), "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6),
-    "ms": Fraction(1, 10**3), "s": Fraction(1),
-}  # fmt: skip
+_TIMES = {unit: Fraction(1, 1000**n) for n, unit in enumerate(("s", "ms", "us", "ns", "ps"))}
 _MICRO = {"\u00b5s": _TIMES["us"], "\u03bcs": _TIMES["us"]}  # the sign, and the Greek letter
 _RATES = {
     f"{prefix}{unit}{per}": scale * part
@@ -84,6 +81,20 @@ class Quantity:
         InputError
             Naming ``where``, if the text has no unit where one is needed or another one, or the
             number is negative, infinite, NaN, too large, or 0 where that is no value.
+
+        Examples
+        --------
+        >>> parse_bytes("64KiB", where="size"), parse_bytes("1 GB", where="size")
+        (65536.0, 1000000000.0)
+        >>> parse_rate("200Gb/s", where="rate") == parse_rate("25GB/s", where="rate") == 25e9
+        True
+        >>> parse_rate("200", where="bandwidth")
+        Traceback (most recent call last):
+            ...
+        netloom.InputError: bandwidth: found '200' without a unit; expected a rate with its unit,
+        such as 200Gb/s or 25GB/s (b is a bit, B a byte)
+        >>> parse_seconds("600ns", where="latency"), parse_seconds("0", where="latency")
+        (6e-07, 0.0)
         """
         if isinstance(given, str):
             return float(self.exact(given, where=where))
@@ -114,7 +125,17 @@ class Quantity:
             raise InputError(where, said, wanted)
 
     def said(self, value: float | None, digits: int = 3) -> str:
-        """Return a value with the unit that suits it, and so many significant digits."""
+        """Return a value with the unit that suits it, and so many significant digits.
+
+        Examples
+        --------
+        >>> size(8), size(1_234_567), size(999_999), size(None)
+        ('8 B', '1.23 MB', '1 MB', '–')
+        >>> rate(25e9), rate(12.5e9)
+        ('25 GB/s', '12.5 GB/s')
+        >>> seconds(3.2e-6), seconds(0.0123456), seconds(0), seconds(7200)
+        ('3.2 µs', '12.3 ms', '0 s', '7,200 s')
+        """
         if value is None or isnan(value):
             return "–"
         sign, value = ("−" if value < 0 else ""), abs(value)
@@ -136,104 +157,23 @@ class Quantity:
         return max(fits, default=(self.shown[0][1], self.shown[0][0]))
 
 
-_DECIMAL = tuple((prefix, float(PREFIXES[prefix])) for prefix in ("", "k", "M", "G", "T", "P"))
-
-SIZE = Quantity(
-    _SIZES, "bytes such as 8, 64KiB or 1GB (B is a byte)",
-    tuple((f"{prefix}B", scale) for prefix, scale in _DECIMAL), LARGEST, zero=True, plain="any",
-)  # fmt: skip
-RATE = Quantity(
-    _RATES, "a rate with its unit, such as 200Gb/s or 25GB/s (b is a bit, B a byte)",
-    tuple((f"{prefix}B/s", scale) for prefix, scale in _DECIMAL), LARGEST, zero=False, plain="none",
-)  # fmt: skip
-TIME = Quantity(
-    _TIMES | _MICRO, "a time with its unit, such as 600ns, 1.2us or 3ms",
-    (("ps", 1e-12), ("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)), LONGEST_SECONDS,
-    zero=True, plain="0",
-)  # fmt: skip
+def _decimal(unit: str) -> tuple[tuple[str, float], ...]:
+    return tuple(
+        (prefix + unit, float(PREFIXES[prefix])) for prefix in ("", "k", "M", "G", "T", "P")
+    )
 
 
-def parse_bytes(given: str | float, *, where: str) -> float:
-    """Return bytes: ``8``, ``64KiB``, ``1.5GB``. A float, though mostly whole.
+_SECONDS = (("ps", 1e-12), ("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0))
+_BYTES = "bytes such as 8, 64KiB or 1GB (B is a byte)"
+_RATE = "a rate with its unit, such as 200Gb/s or 25GB/s (b is a bit, B a byte)"
+_TIME = "a time with its unit, such as 600ns, 1.2us or 3ms"
 
-    Raises
-    ------
-    InputError
-        If it is none, or negative, NaN or infinite.
+SIZE = Quantity(_SIZES, _BYTES, _decimal("B"), LARGEST, zero=True, plain="any")
+RATE = Quantity(_RATES, _RATE, _decimal("B/s"), LARGEST, zero=False, plain="none")
+TIME = Quantity(_TIMES | _MICRO, _TIME, _SECONDS, LONGEST_SECONDS, zero=True, plain="0")
 
-    Examples
-    --------
-    >>> parse_bytes("64KiB", where="size"), parse_bytes("1 GB", where="size")
-    (65536.0, 1000000000.0)
-    """
-    return SIZE.parse(given, where=where)
+parse_bytes, parse_rate, parse_seconds = SIZE.parse, RATE.parse, TIME.parse
+"""Return bytes, bytes/s and seconds of what is given: see ``Quantity.parse``."""
 
-
-def parse_rate(given: str | float, *, where: str) -> float:
-    """Return bytes/s: ``200Gb/s``, ``200Gbps``, ``25GB/s``. A number is bytes/s already.
-
-    Raises
-    ------
-    InputError
-        If it is none, has no unit, or is 0, negative, NaN or infinite.
-
-    Examples
-    --------
-    >>> parse_rate("200Gb/s", where="bandwidth") == parse_rate("25GB/s", where="bandwidth") == 25e9
-    True
-    >>> parse_rate("200", where="bandwidth")
-    Traceback (most recent call last):
-        ...
-    netloom.InputError: bandwidth: found '200' without a unit; expected a rate with its unit,
-    such as 200Gb/s or 25GB/s (b is a bit, B a byte)
-    """
-    return RATE.parse(given, where=where)
-
-
-def parse_seconds(given: str | float, *, where: str) -> float:
-    """Return seconds: ``600ns``, ``1.2us``, ``3ms``, ``0``. A number is seconds already.
-
-    Raises
-    ------
-    InputError
-        If it is none, has no unit and is not 0, or is negative, NaN or infinite.
-
-    Examples
-    --------
-    >>> parse_seconds("600ns", where="latency"), parse_seconds("0", where="latency")
-    (6e-07, 0.0)
-    """
-    return TIME.parse(given, where=where)
-
-
-def size(value: float | None, digits: int = 3) -> str:
-    """Return bytes for people.
-
-    Examples
-    --------
-    >>> size(8), size(1_234_567), size(999_999), size(None)
-    ('8 B', '1.23 MB', '1 MB', '–')
-    """
-    return SIZE.said(value, digits)
-
-
-def rate(value: float | None, digits: int = 3) -> str:
-    """Return bytes/s for people.
-
-    Examples
-    --------
-    >>> rate(25e9), rate(12.5e9)
-    ('25 GB/s', '12.5 GB/s')
-    """
-    return RATE.said(value, digits)
-
-
-def seconds(value: float | None, digits: int = 3) -> str:
-    """Return a time for people.
-
-    Examples
-    --------
-    >>> seconds(3.2e-6), seconds(0.0123456), seconds(0), seconds(7200)
-    ('3.2 µs', '12.3 ms', '0 s', '7,200 s')
-    """
-    return TIME.said(value, digits)
+size, rate, seconds = SIZE.said, RATE.said, TIME.said
+"""Return bytes, bytes/s and seconds for people: see ``Quantity.said``."""

@@ -143,8 +143,8 @@ def folded(text: str, width: int, first: str = "", indent: str = "") -> list[str
     ['Takes 408 µs, of which', '251 µs are spent in 12', 'steps.']
     """
     kept = held_together(text, _HELD)
-    lines = wrap(kept, max(width, 1), initial_indent=first, subsequent_indent=indent,
-                 break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    own: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    lines = wrap(kept, max(width, 1), initial_indent=first, subsequent_indent=indent, **own)
     return [line.replace(_HELD, " ") for line in lines]
 
 

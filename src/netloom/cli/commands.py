@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
@@ -62,7 +62,16 @@ EXAMPLE = "Example: "
 """How the line of an example begins, which is the first or the last paragraph of a help text."""
 
 
-class HelpedCommand(TyperCommand):
+class _Helped:
+    """A command or several whose help ``-h`` shows too."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        own = {"help_option_names": ["--help", "-h"]}
+        more["context_settings"] = own | (more.get("context_settings") or {})
+        super().__init__(*args, **more)
+
+
+class HelpedCommand(_Helped, TyperCommand):
     """A command whose help is plain text.
 
     ``short`` names the parameters that ``-h`` shows. If it is empty, ``-h`` is ``--help``.
@@ -70,21 +79,15 @@ class HelpedCommand(TyperCommand):
 
     short: Collection[str] = ()
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **with_help_options(more))
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the whole help."""
         formatter.write("\n".join(command_help(self, ctx.command_path)) + "\n")
 
 
-class HelpedGroup(TyperGroup):
+class HelpedGroup(_Helped, TyperGroup):
     """Several commands under one word, whose help lists them."""
 
     command_class = HelpedCommand
-
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **with_help_options(more))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Print the help if no command is named. The exit code is that of a mistake."""
@@ -94,20 +97,14 @@ class HelpedGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write what the commands are for, by group."""
-        lines = group_help(self, ctx.command_path, {"": self.listed(ctx)})
+        """Write what the commands are for, by group, and where to read on."""
+        lines = group_help(self, ctx.command_path, self.grouped(ctx), self.epilog or "")
         formatter.write("\n".join(lines) + "\n")
 
-    def listed(self, ctx: Any) -> dict[str, str]:
-        """Return what each command is for, in a sentence."""
+    def grouped(self, ctx: Any) -> dict[str, dict[str, str]]:
+        """Return what each command is for, in a sentence, by the name of its kind."""
         names = self.list_commands(ctx)
-        return {name: sentence(self.get_command(ctx, name)) for name in names}
-
-
-def with_help_options(more: dict[str, Any]) -> dict[str, Any]:
-    """Return settings of a command with ``-h`` beside ``--help``."""
-    own = {"help_option_names": ["--help", "-h"]}
-    return more | {"context_settings": own | (more.get("context_settings") or {})}
+        return {"": {name: sentence(self.get_command(ctx, name)) for name in names}}
 
 
 def show_short_help(ctx: typer.Context, wanted: bool) -> None:
@@ -154,7 +151,7 @@ def command_help(command: Any, path: str, *, short: bool = False) -> Iterator[st
 
 
 def group_help(
-    group: Any, path: str, commands: dict[str, dict[str, str]], more: Sequence[str] = ()
+    group: Any, path: str, commands: dict[str, dict[str, str]], more: str = ""
 ) -> Iterator[str]:
     """Yield the help of a group: what its commands are for, by the name of their kind."""
     width = _width()
@@ -174,7 +171,8 @@ def group_help(
             yield from _line(name, said, width, longest)
     yield ""
     yield f"{path} COMMAND -h: the most used options. --help: all of them."
-    yield from more
+    if more:
+        yield more
 
 
 def _example(command: Any) -> tuple[str, list[str]]:
@@ -212,8 +210,8 @@ def _value(command: Any, name: str) -> str:
     kind = declared.annotation
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
-    return next((word for each, word in FOLLOWS.items() if kind is each or each in get_args(kind)),
-                "TEXT")  # fmt: skip
+    kinds = (kind, *get_args(kind))
+    return next((word for each, word in FOLLOWS.items() if each in kinds), "TEXT")
 
 
 def _said(parameter: Any) -> str:
@@ -261,14 +259,12 @@ class Commands(HelpedGroup):
         first = [name for names in all_groups().values() for name in names if name in known]
         return [*first, *(name for name in known if name not in first)]
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write what the commands are for, group by group, and where to read on."""
-        said = self.listed(ctx)
-        groups = {
-            kind: {name: said.pop(name) for name in names} for kind, names in all_groups().items()
-        }
-        lines = group_help(self, ctx.command_path, groups | {OTHERS: said}, [self.epilog or ""])
-        formatter.write("\n".join(lines) + "\n")
+    def grouped(self, ctx: Any) -> dict[str, dict[str, str]]:
+        """Return what each command is for, group by group."""
+        said = super().grouped(ctx)[""]
+        kinds = all_groups().items()
+        groups = {kind: {name: said.pop(name) for name in names} for kind, names in kinds}
+        return groups | {OTHERS: said}
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command that says what it is for."""

@@ -216,3 +216,30 @@ def files_written(writers: Iterable[Writer], *, quiet: bool = False) -> Iterator
 def _say_failed(failed: Iterable[BaseException]) -> None:
     for each in failed:
         typer.echo(f"netloom: {each}", err=True)
+
+
+@contextmanager
+def judging(plan: Path, *, as_json: bool) -> Iterator[None]:
+    """Print the rule that the plan breaks, if it breaks one, as JSON too where that was asked."""
+    from netloom.phases import InvalidPlanError
+
+    try:
+        with compilation_announced():
+            yield
+    except InvalidPlanError as error:
+        from netloom.questions.plans import broken
+
+        verdict = broken(plan)
+        found = {"plan": str(plan), "verified": False, "violation": str(error)}
+        show_found(found | {"verdict": verdict.to_dict()}, verdict, as_json=as_json)
+        raise
+
+
+def show_found(figures: dict[str, Any], verdict: Any, *, as_json: bool) -> None:
+    """Print what a plan file came to: its verdict, or all of it as JSON."""
+    from netloom.cli.show import console, show_verdict
+
+    if as_json:
+        print_json(figures)
+    else:
+        show_verdict(console(), verdict)

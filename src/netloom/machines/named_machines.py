@@ -16,18 +16,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cache, cached_property
-from math import inf
+from functools import cache, lru_cache
+from math import inf, isnan, nan
 from os.path import isfile
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, ValidationError
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
@@ -44,35 +44,13 @@ from netloom.topology.graph import MOST_CYCLES
 
 Late: TypeAlias = float | Floats
 
+T = TypeVar("T")
+
 
 # -- classes of links ------------------------------------------------------------------------------
 
 
 PATTERNS = 'two patterns of names such as ["leaf*", "spine*"]'
-
-
-@dataclass(frozen=True)
-class LinkClass:
-    """Some of a network's links, both directions, and what a machine says of them.
-
-    Attributes
-    ----------
-    between
-        A word of ``link_classes``, or two patterns of the names of hosts and routers.
-    bandwidth_bytes_per_us
-        Of each channel. None where it is that of the other links.
-    latency_us
-        Of each channel with the router that it leaves. None as well.
-    """
-
-    between: str | tuple[str, str]
-    bandwidth_bytes_per_us: float | None = None
-    latency_us: float | None = None
-
-    @property
-    def words(self) -> str:
-        """What it is called in messages."""
-        return self.between if isinstance(self.between, str) else " and ".join(self.between)
 
 
 def link_classes(network: Topology) -> dict[str, Bools]:
@@ -197,10 +175,9 @@ def with_channels(network: Topology, bandwidth: Floats, cycles: Ints, **units: A
         ``reference_gbps`` and ``cycle_ns``.
     """
     kept, whole = network.whole_channel, network.unbroken
-    return replace(
-        network, channel_bandwidth=bandwidth[kept], channel_cycles=cycles[kept], **units,
-        unbroken=None if whole is None else with_channels(whole, bandwidth, cycles, **units),
-    )  # fmt: skip
+    if whole is not None:
+        units["unbroken"] = with_channels(whole, bandwidth, cycles, **units)
+    return replace(network, channel_bandwidth=bandwidth[kept], channel_cycles=cycles[kept], **units)
 
 
 # -- machine files ---------------------------------------------------------------------------------
@@ -248,160 +225,51 @@ Time = Annotated[float, BeforeValidator(lambda given: float(_with_unit(TIME, giv
 Bytes = Annotated[int | float, BeforeValidator(_bytes)]
 
 
-class _Table(BaseModel):
+def _router(given: Any) -> Router | None:
+    """Return the router of fields, and perhaps of the preset that they change."""
+    if not isinstance(given, dict):
+        raise InputError("", repr(given), "a table")
+    fields = dict(given)
+    preset = fields.pop("preset", "three-stage")
+    try:
+        return router(str(preset), **fields)
+    except TypeError:
+        found = ", ".join(f"{key} = {value!r}" for key, value in fields.items())
+        raise InputError("", found, "numbers and words") from None
+
+
+class Table(BaseModel):
+    """A table of a machine file, whose keys are called as the file calls them."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class LinksTable(_Table):
-    """Links of one class. See ``LinkClass``."""
+class LinkClass(Table):
+    """Some of a network's links, both directions, and what a machine says of them.
+
+    Attributes
+    ----------
+    between
+        A word of ``link_classes``, or two patterns of the names of hosts and routers.
+    bandwidth_bytes_per_us
+        Of each channel. None where it is that of the other links.
+    latency_us
+        Of each channel with the router that it leaves. None as well.
+    """
 
     between: Annotated[Any, BeforeValidator(_ends)] = Field(
         description='a class such as "hosts", or ["leaf*", "spine*"]'
     )
-    bandwidth: Rate | None = None
-    latency: Time | None = None
+    bandwidth_bytes_per_us: Rate | None = Field(None, alias="bandwidth")
+    latency_us: Time | None = Field(None, alias="latency")
+
+    @property
+    def words(self) -> str:
+        """What it is called in messages."""
+        return self.between if isinstance(self.between, str) else " and ".join(self.between)
 
 
-class CostsTable(_Table):
-    """Messages of at most so many bytes. See ``MessageCost``."""
-
-    up_to: Bytes = inf
-    startup: Time = Field(description=TIME.wanted)
-    per_byte: Time = Field(description=TIME.wanted)
-
-
-class MachineFile(_Table):
-    """What a machine file says: rates in bytes/µs, times in µs. See ``Machine``."""
-
-    topology: str = Field(description="a network such as torus:4x4x4 or fabric:FILE")
-    name: str = ""
-    bandwidth: Rate | None = None
-    duplex: Literal["full", "half"] = "full"
-    ties: Literal["either", "+"] = "either"
-    latency: Time = 0.0
-    overhead: Time | None = None
-    flit_bytes: Bytes = 1
-    packet_bytes: Bytes | None = None
-    links: list[LinksTable] = Field(default_factory=list)
-    message_costs: list[CostsTable] = Field(default_factory=list)
-    router: dict[str, Any] | None = None
-    source: str = ""
-    notes: str = ""
-
-
-class MachineText:
-    """A machine file that is being read: its text, and where in it keys are.
-
-    Attributes
-    ----------
-    path
-        As messages call it.
-    said
-        What it says.
-    """
-
-    def __init__(self, path: str, text: str) -> None:
-        import tomllib
-
-        self.path = path
-        try:
-            tables = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(path, f"no TOML: {error}", "tables and 'key = value'") from None
-        self._lines = find_lines(text)
-        try:
-            self.said = MachineFile(**tables)
-        except ValidationError as error:
-            raise self._refused(error) from None
-        limits = [each.up_to for each in self.said.message_costs]
-        if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
-            found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
-            wanted = "rising sizes, and none in the last, which holds for all larger messages"
-            raise InputError(self.where("message_costs", len(limits) - 1), found, wanted)
-
-    def where(self, *keys: str | int) -> str:
-        """Return the file, line and name of a key: ``links``, 0, ``bandwidth``."""
-        head, place, key = ("", 0, str(keys[0]))
-        if len(keys) > 1 or (key, 0, "") in self._lines:
-            head, key = key, str(keys[2]) if len(keys) > 2 else ""
-            place = int(keys[1]) if len(keys) > 1 else 0
-        places = [(head, place, key), (head, place, ""), ("", 0, head)]
-        line = next((self._lines[each] for each in places if each in self._lines), 1)
-        said = " ".join(filter(None, (head and f"[{head}]", key)))
-        return f"{self.path}:{line}: {said}"
-
-    def _refused(self, error: ValidationError) -> InputError:
-        # a name that is wrong is why another is missing
-        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-        where = self.where(*first["loc"][:3])
-        if first["type"] == "extra_forbidden":
-            known = list(_fields_of(first["loc"]))
-            near = get_close_matches(str(first["loc"][-1]), known, n=1)
-            wanted = f"{near[0]}, perhaps" if near else ", ".join(known)
-            return InputError(where, "no such key", wanted)
-        if first["type"] == "missing":
-            fields = _fields_of(first["loc"])
-            return InputError(where, "nothing", fields[str(first["loc"][-1])].description or "")
-        cause = first.get("ctx", {}).get("error")
-        if isinstance(cause, InputError):
-            return InputError(where, cause.found, cause.wanted)
-        wanted = first["msg"].removeprefix("Input should be ")
-        return InputError(where, repr(first["input"]), wanted)
-
-
-def _fields_of(loc: tuple[int | str, ...]) -> Any:
-    """Return the fields of the table that a key is in."""
-    tables: dict[int | str, type[_Table]] = {"links": LinksTable, "message_costs": CostsTable}
-    table = tables.get(loc[0], MachineFile) if len(loc) > 1 else MachineFile
-    return table.model_fields
-
-
-def network_file(path: Path) -> str:
-    """Return the name of the file of a machine file's network, as it says it. "" if there is none.
-
-    A file that is no machine file names none.
-    """
-    try:
-        said = MachineText(str(path), read_text(path, wanted=WANTED, most_bytes=MOST_BYTES)).said
-    except InputError:
-        return ""
-    kind, file = split_spec(said.topology)
-    return file if kind in OF_FILES and (path.parent / file).is_file() else ""
-
-
-def read_machine(path: str) -> MachineText:
-    """Read a machine file. The file of its network is relative to its folder.
-
-    Raises
-    ------
-    InputError
-        Naming the file, the line and the key that is wrong, what was found and what would do.
-    """
-    text = MachineText(path, read_text(path, wanted=WANTED, most_bytes=MOST_BYTES))
-    kind, file = split_spec(text.said.topology)
-    if kind in OF_FILES and file:
-        spec = f"{kind}:{Path(path).parent / file}"
-        text.said = text.said.model_copy(update={"topology": spec})
-    return text
-
-
-# -- named machines --------------------------------------------------------------------------------
-
-
-T = TypeVar("T")
-
-SIDED = ("mesh", "torus", "cube", "line", "ring")
-"""Networks that a machine may have with other sides."""
-
-DATA = Path(__file__).with_name("data")
-"""The files of named machines."""
-
-OF_FILE = "machine"
-"""The name before a user's own machine file, with a colon."""
-
-
-@dataclass(frozen=True)
-class MessageCost:
+class MessageCost(Table):
     """Time of a message of at most ``up_to_bytes``: startup_us + per_byte_us × its bytes.
 
     Attributes
@@ -414,13 +282,12 @@ class MessageCost:
         β, microseconds a byte.
     """
 
-    up_to_bytes: float
-    startup_us: float
-    per_byte_us: float
+    up_to_bytes: Bytes = Field(inf, alias="up_to")
+    startup_us: Time = Field(alias="startup", description=TIME.wanted)
+    per_byte_us: Time = Field(alias="per_byte", description=TIME.wanted)
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Table):
     """A machine by name. ``machine`` makes one. Figures that are not public are left out.
 
     Attributes
@@ -442,7 +309,7 @@ class Machine:
         Where the figures come from, and what to know before relying on them.
     flit_bytes
         Bytes that a channel carries in one cycle, or 1 if the machine's own is not public, so
-        that a cycle is the time of one byte. ``with_flit_bytes`` makes a machine of other flits.
+        that a cycle is the time of one byte. ``with_flits`` makes a machine of other flits.
     hop_us
         Microseconds for the head of a message to cross one node, that is, a router and the channel
         behind it: the latency of a channel. 0 where it is not public.
@@ -465,20 +332,20 @@ class Machine:
     20
     """
 
-    name: str
-    full_name: str
-    topology: str
-    bandwidth_bytes_per_us: float
-    duplex: Literal["full", "half"]
-    source: str
-    notes: str
-    flit_bytes: float = 1
-    hop_us: float = 0
-    packet_bytes: float | None = None
-    message_costs: tuple[MessageCost, ...] = ()
-    router: Router | None = None
-    overhead_us: float | None = None
-    links: tuple[LinkClass, ...] = ()
+    name: str = Field("", alias="")
+    full_name: str = Field("", alias="name")
+    topology: str = Field(description="a network such as torus:4x4x4 or fabric:FILE")
+    bandwidth_bytes_per_us: Rate = Field(nan, alias="bandwidth")
+    duplex: Literal["full", "half"] = "full"
+    source: str = ""
+    notes: str = ""
+    flit_bytes: Bytes = 1
+    hop_us: Time = Field(0.0, alias="latency")
+    packet_bytes: Bytes | None = None
+    message_costs: tuple[MessageCost, ...] = Field((), strict=False)
+    router: Annotated[InstanceOf[Router] | None, BeforeValidator(_router)] = None
+    overhead_us: Time | None = Field(None, alias="overhead")
+    links: tuple[LinkClass, ...] = Field((), strict=False)
     ties: Literal["either", "+"] = "either"
 
     def routing(self, asked: T) -> T | str:
@@ -496,19 +363,6 @@ class Machine:
     def cycle_us(self) -> float:
         """Microseconds in which a channel carries one flit: the one definition of a cycle."""
         return self.flit_bytes / self.bandwidth_bytes_per_us
-
-    def with_flit_bytes(self, flit_bytes: float | None) -> Machine:
-        """Return the machine with flits of so many bytes: as fast, with cycles of another length.
-
-        None leaves it as it is.
-
-        Examples
-        --------
-        >>> tpu = machine("tpu-v4")
-        >>> tpu.cycle_us, tpu.with_flit_bytes(32).cycle_us
-        (2e-05, 0.00064)
-        """
-        return self if flit_bytes is None else replace(self, flit_bytes=flit_bytes)
 
     @property
     def wraps(self) -> tuple[bool, ...]:
@@ -530,11 +384,7 @@ class Machine:
         >>> machine("symult2010").network()
         <mesh:12x12: 144 nodes, 528 directed channels>
         """
-        return self._network
-
-    @cached_property
-    def _network(self) -> Topology:
-        return self.rated(topology(self.topology))
+        return _network(self)
 
     def rated(self, network: Topology) -> Topology:
         """Return the machine's network, or what of it works, with the machine's rates and times.
@@ -569,7 +419,7 @@ class Machine:
         If the machine's router and channels of one cycle take its latency exactly, they are its
         model of a hop, and stay so with cycles of another length.
         """
-        other = self.with_flit_bytes(flit_bytes)
+        other = self.model_copy(update={"flit_bytes": flit_bytes})
         modelled = self._in_cycles(network.whole, self._latencies_us(network)) == 1
         return other, network if modelled.all() else other.rated(network)
 
@@ -644,6 +494,122 @@ class Machine:
     def __repr__(self) -> str:
         speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} per channel ({self.duplex} duplex)"
         return f"<{self.name}: {self.topology}, {speed}>"
+
+    __str__ = __repr__
+
+
+@lru_cache(maxsize=4)
+def _network(machine: Machine) -> Topology:
+    return machine.rated(topology(machine.topology))
+
+
+class MachineText:
+    """A machine file that is being read: its text, and where in it keys are.
+
+    Attributes
+    ----------
+    path
+        As messages call it.
+    said
+        What it says.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        import tomllib
+
+        self.path = path
+        try:
+            tables = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InputError(path, f"no TOML: {error}", "tables and 'key = value'") from None
+        self._lines = find_lines(text)
+        try:
+            self.said = Machine.model_validate(tables)
+        except ValidationError as error:
+            raise self._refused(error) from None
+        limits = [each.up_to_bytes for each in self.said.message_costs]
+        if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
+            found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
+            wanted = "rising sizes, and none in the last, which holds for all larger messages"
+            raise InputError(self.where("message_costs", len(limits) - 1), found, wanted)
+
+    def where(self, *keys: str | int) -> str:
+        """Return the file, line and name of a key: ``links``, 0, ``bandwidth``."""
+        head, place, key = ("", 0, str(keys[0]))
+        if len(keys) > 1 or (key, 0, "") in self._lines:
+            head, key = key, str(keys[2]) if len(keys) > 2 else ""
+            place = int(keys[1]) if len(keys) > 1 else 0
+        places = [(head, place, key), (head, place, ""), ("", 0, head)]
+        line = next((self._lines[each] for each in places if each in self._lines), 1)
+        said = " ".join(filter(None, (head and f"[{head}]", key)))
+        return f"{self.path}:{line}: {said}"
+
+    def _refused(self, error: ValidationError) -> InputError:
+        # a name that is wrong is why another is missing
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+        where = self.where(*first["loc"][:3])
+        if first["type"] == "extra_forbidden":
+            known = [*filter(None, _fields_of(first["loc"]))]
+            near = get_close_matches(str(first["loc"][-1]), known, n=1)
+            wanted = f"{near[0]}, perhaps" if near else ", ".join(known)
+            return InputError(where, "no such key", wanted)
+        if first["type"] == "missing":
+            field = _fields_of(first["loc"])[str(first["loc"][-1])]
+            return InputError(where, "nothing", field.description or "")
+        cause = first.get("ctx", {}).get("error")
+        if isinstance(cause, InputError):
+            return InputError(f"{where} {cause.where}".strip(), cause.found, cause.wanted)
+        wanted = first["msg"].removeprefix("Input should be ").replace("tuple", "list")
+        return InputError(where, repr(first["input"]), wanted)
+
+
+def _fields_of(loc: tuple[int | str, ...]) -> dict[str, Any]:
+    """Return the fields of the table that a key is in, as files call them."""
+    tables: dict[int | str, type[Table]] = {"links": LinkClass, "message_costs": MessageCost}
+    table = tables.get(loc[0], Machine) if len(loc) > 1 else Machine
+    return {field.alias or name: field for name, field in table.model_fields.items()}
+
+
+def network_file(path: Path) -> str:
+    """Return the name of the file of a machine file's network, as it says it. "" if there is none.
+
+    A file that is no machine file names none.
+    """
+    try:
+        said = MachineText(str(path), read_text(path, wanted=WANTED, most_bytes=MOST_BYTES)).said
+    except InputError:
+        return ""
+    kind, file = split_spec(said.topology)
+    return file if kind in OF_FILES and (path.parent / file).is_file() else ""
+
+
+def read_machine(path: str) -> MachineText:
+    """Read a machine file. The file of its network is relative to its folder.
+
+    Raises
+    ------
+    InputError
+        Naming the file, the line and the key that is wrong, what was found and what would do.
+    """
+    text = MachineText(path, read_text(path, wanted=WANTED, most_bytes=MOST_BYTES))
+    kind, file = split_spec(text.said.topology)
+    if kind in OF_FILES and file:
+        spec = f"{kind}:{Path(path).parent / file}"
+        text.said = text.said.model_copy(update={"topology": spec})
+    return text
+
+
+# -- named machines --------------------------------------------------------------------------------
+
+
+SIDED = ("mesh", "torus", "cube", "line", "ring")
+"""Networks that a machine may have with other sides."""
+
+DATA = Path(__file__).with_name("data")
+"""The files of named machines."""
+
+OF_FILE = "machine"
+"""The name before a user's own machine file, with a colon."""
 
 
 @cache
@@ -726,7 +692,7 @@ def _with_sides(found: Machine, argument: str, spec: str) -> Machine:
         f"{side}{'w' * (wrap and kind == 'cube')}" for side, wrap in zip(sides, wraps, strict=True)
     ]
     _, slash, hosts = default.partition("/")
-    return replace(found, topology=f"{kind}:{'x'.join(marks)}{slash}{hosts}")
+    return found.model_copy(update={"topology": f"{kind}:{'x'.join(marks)}{slash}{hosts}"})
 
 
 @cache
@@ -738,22 +704,20 @@ def _read(name: str) -> Machine:
 def _described(read: MachineText, name: str, network: Topology | None = None) -> Machine:
     """Return the machine that a file describes. The network is looked at where it says rates."""
     said = read.said
-    links = tuple(LinkClass(each.between, each.bandwidth, each.latency) for each in said.links)
-    costs = (MessageCost(each.up_to, each.startup, each.per_byte) for each in said.message_costs)
-    for place, each in enumerate(links):
+    for place, each in enumerate(said.links):
         if each.bandwidth_bytes_per_us is each.latency_us is None:
             where, wanted = read.where("links", place), "a bandwidth, a latency or both"
             raise InputError(where, f"nothing of the links between {each.words}", wanted)
     # bytes/µs of bandwidth 1: the file's, its network's, or that of most host ports
     where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
-    if said.bandwidth is not None:
-        reference = said.bandwidth
+    if not isnan(said.bandwidth_bytes_per_us):
+        reference = said.bandwidth_bytes_per_us
     elif network is None:
         raise InputError(where, "none", wanted)
     elif network.reference_gbps is not None:
         reference = network.reference_gbps * 125
     else:
-        rates = said_of_channels(network, links, "bandwidth_bytes_per_us", np.nan, where)
+        rates = said_of_channels(network, said.links, "bandwidth_bytes_per_us", np.nan, where)
         unsaid = np.isnan(rates)
         if unsaid.any():
             channel = network.channel_name(int(unsaid.argmax()))
@@ -761,35 +725,8 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
         of_ports = rates[network.num_network_channels :] if network.ports_listed else rates
         known, counts = np.unique(of_ports, return_counts=True)
         reference = float(known[np.argmax(counts)])
-    simulated = None
-    if said.router is not None:  # fields, and perhaps the preset that they change
-        fields = dict(said.router)
-        preset = fields.pop("preset", "three-stage")
-        try:
-            simulated = router(str(preset), **fields)
-        except InputError as error:
-            where = f"{read.where('router')} {error.where}"
-            raise InputError(where, error.found, error.wanted) from None
-        except TypeError:
-            found = ", ".join(f"{key} = {value!r}" for key, value in fields.items())
-            raise InputError(read.where("router"), found, "numbers and words") from None
-    return Machine(
-        name=name,
-        full_name=said.name or name,
-        topology=said.topology,
-        bandwidth_bytes_per_us=whole(reference),
-        duplex=said.duplex,
-        ties=said.ties,
-        source=said.source,
-        notes=said.notes,
-        flit_bytes=said.flit_bytes,
-        hop_us=said.latency,
-        packet_bytes=said.packet_bytes,
-        message_costs=tuple(costs),
-        router=simulated,
-        overhead_us=said.overhead,
-        links=links,
-    )
+    own = {"name": name, "full_name": said.full_name or name}
+    return said.model_copy(update=own | {"bandwidth_bytes_per_us": whole(reference)})
 
 
 # -- bytes and seconds -----------------------------------------------------------------------------

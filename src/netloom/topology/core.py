@@ -538,13 +538,20 @@ def attach_hosts(
         theirs = (f"r{r}" if plain else routers.name_of(r) for r in range(routers.num_routers))
         labels = (*own, *theirs)
     return Topology(
-        name, routers.num_routers, routers.channel_source, routers.channel_target, labels,
-        num_hosts=num_hosts, router_network=routers, port_host=hosts, injection_router=into,
+        name,
+        routers.num_routers,
+        routers.channel_source,
+        routers.channel_target,
+        labels,
+        num_hosts=num_hosts,
+        router_network=routers,
+        port_host=hosts,
+        injection_router=into,
         ejection_router=out_of,
         channel_bandwidth=np.concatenate([routers.channel_bandwidth, rate, rate]),
         channel_cycles=np.concatenate([routers.channel_cycles, delay, delay]),
         **{"family": routers.family, **more},
-    )  # fmt: skip
+    )
 
 
 def _grouped(keys: Ints, num_groups: int) -> tuple[Ints, Ints]:

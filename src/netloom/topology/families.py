@@ -1,8 +1,8 @@
 """Families of networks: trees, networks of stages, grids, and networks of few hops.
 
-Each family is a function that reads the numbers of a spec, such as ``8x4x8`` of
-``leaf-spine:8x4x8``, and returns the network. ``SPECS`` of ``netloom.topology.parse`` lists them.
-``xgft`` and ``omega`` take numbers, for others to call.
+Each family is a function of the numbers of a spec by their names, such as leaves, spines and hosts
+of ``leaf-spine:8x4x8``, and returns the network of this name. ``SPECS`` of
+``netloom.topology.parse`` lists them, and reads the numbers, each at least 1.
 
 References: Lawrie, *Access and alignment of data in an array processor*, IEEE Trans. Computers C-24
 (1975), for Omega networks. Dally & Towles, *Principles and practices of interconnection networks*
@@ -11,27 +11,30 @@ References: Lawrie, *Access and alignment of data in an array processor*, IEEE T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from math import prod
 from random import Random
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
-from netloom.base.spec import whole_number
+from netloom.base.spec import check_size
+from netloom.base.words import counted
 from netloom.topology.core import (
     DragonflyShape,
+    Family,
     HyperXShape,
     StagesShape,
     Topology,
     TreeShape,
     attach_hosts,
 )
+from netloom.topology.cubes import cube
 
 # -- numbers and links -----------------------------------------------------------------------------
 
@@ -45,44 +48,6 @@ Each vertex has a name, which takes more memory than the numbers of a channel.
 
 MOST_LEVELS = 32
 """Most levels of a tree, stages, and dimensions of a grid."""
-
-
-def numbers(text: str, *, where: str, count: int = 0, wanted: str) -> list[int]:
-    """Read whole numbers such as ``8x4x8``. ``count`` of them, or any number of them if it is 0.
-
-    Raises
-    ------
-    InputError
-        Naming ``where``, if there are too few or too many, or one is below 1.
-
-    Examples
-    --------
-    >>> numbers("8x4x8", where="leaf-spine:8x4x8", count=3, wanted="three numbers")
-    [8, 4, 8]
-    """
-    words = text.split("x")
-    if not text or (count and len(words) != count):
-        raise InputError(where, f"'{text}'" if text else "no numbers", wanted)
-    return [whole_number(word, where=where, least=1) for word in words]
-
-
-def parts(argument: str, *, where: str, least: int = 1, most: int, wanted: str) -> list[str]:
-    """Split ``4x4/4/2`` at its slashes into ``least`` to ``most`` parts.
-
-    Raises
-    ------
-    InputError
-        Naming ``where``, if there are too few or too many.
-
-    Examples
-    --------
-    >>> parts("4x4/4", where="hyperx:4x4/4", most=3, wanted="sides, hosts")
-    ['4x4', '4']
-    """
-    found = argument.split("/")
-    if not argument or not least <= len(found) <= most:
-        raise InputError(where, f"'{argument}'" if argument else "no numbers", wanted)
-    return found
 
 
 def check_sizes(where: str, *, hosts: int, routers: int, channels: int) -> None:
@@ -119,6 +84,26 @@ def linked(name: str, num_routers: int, one: Ints, other: Ints, **more: Any) -> 
     return Topology(
         name, num_routers, source[order].astype(np.int32), target[order].astype(np.int32), **more
     )
+
+
+def hung(
+    links: tuple[Ints, Ints],
+    router_labels: tuple[str, ...],
+    router_of_port: Ints,
+    *,
+    name: str,
+    router_family: Family | None = None,
+    **more: Any,
+) -> Topology:
+    """Return hosts that hang on linked routers of these labels. ``more`` are fields of the whole.
+
+    Examples
+    --------
+    >>> hung((np.array([0]), np.array([1])), ("a", "b"), np.array([0, 1, 1]), name="pair")
+    <pair: 3 hosts, 2 routers, 2 directed channels>
+    """
+    routers = linked(name, len(router_labels), *links, labels=router_labels, family=router_family)
+    return attach_hosts(routers, router_of_port, name=name, **more)
 
 
 # -- trees -----------------------------------------------------------------------------------------
@@ -179,11 +164,10 @@ def xgft(
     names = level_names or (
         ("leaf", "spine") if len(m) == 2 else [f"s{level}." for level in range(1, len(m) + 1)]
     )
-    inside = linked(
-        label, sum(routers), np.concatenate(down), np.concatenate(up),
-        labels=tuple(f"{names[k]}{i}" for k, many in enumerate(routers) for i in range(many)),
-    )  # fmt: skip
-    labels = (*(f"h{host}" for host in range(hosts)), *inside.labels)
+    links_inside = np.concatenate(down), np.concatenate(up)
+    labels = tuple(f"{names[k]}{i}" for k, many in enumerate(routers) for i in range(many))
+    inside = linked(label, sum(routers), *links_inside, labels=labels)
+    labels = (*(f"h{host}" for host in range(hosts)), *labels)
     return attach_hosts(
         inside, upper[0], name=label, port_host=lower[0], labels=labels, family=shape
     )
@@ -221,14 +205,7 @@ def tree_ends(shape: TreeShape) -> tuple[Ints, Ints]:
     return low, high
 
 
-def xgft_of(argument: str, spec: str) -> Topology:
-    """Return the tree of ``4x4x4/1x2x4/1x1x2``, as ``xgft`` takes the numbers of each level."""
-    wanted = "xgft:4x4x4/1x2x4, or with /1x1x2 parallel links"
-    lists = parts(argument, where=spec, least=2, most=3, wanted=wanted)
-    return xgft(*(numbers(each, where=spec, wanted=wanted) for each in lists))
-
-
-def fat_tree(argument: str, spec: str) -> Topology:
+def fat_tree(*, name: str, ports: int = 0, levels: int = 0, k: int = 0) -> Topology:
     """Return the k-ary n-tree of ``4x3``, or of ``k=8`` three levels of switches of k ports.
 
     A k-ary n-tree has k^n hosts and n levels of k^(n-1) routers of k ports each way: Petrini &
@@ -243,101 +220,81 @@ def fat_tree(argument: str, spec: str) -> Topology:
 
     Examples
     --------
-    >>> fat_tree("4x3", "fat-tree:4x3"), fat_tree("k=4", "fat-tree:k=4")
+    >>> fat_tree(ports=4, levels=3, name="fat-tree:4x3"), fat_tree(k=4, name="fat-tree:k=4")
     (<fat-tree:4x3: 64 hosts, 48 routers, 256 directed channels>, \
 <fat-tree:k=4: 16 hosts, 20 routers, 64 directed channels>)
     """
-    if argument.startswith("k="):
-        k = whole_number(argument[2:], where=spec)
-        name, half = f"fat-tree:k={k}", k // 2
-        if k < 2 or k % 2:
+    if k:
+        half = k // 2
+        if k % 2:
             raise InputError(name, f"switches of {k} ports", "an even number of ports")
-        levels = ("edge", "aggregation", "core")
-        return xgft((half, half, k), (1, half, half), name=name, level_names=levels)
-    wanted = "k and n, such as fat-tree:4x3, or switches of k ports, such as fat-tree:k=8"
-    k, n = numbers(argument, where=spec, count=2, wanted=wanted)
-    name = f"fat-tree:{k}x{n}"
-    if n > MOST_LEVELS:
-        raise InputError(name, f"{n} levels", f"at most {MOST_LEVELS}")
-    return xgft((k,) * n, (1, *(k,) * (n - 1)), name=name)
+        kinds = ("edge", "aggregation", "core")
+        return xgft((half, half, k), (1, half, half), name=name, level_names=kinds)
+    if levels > MOST_LEVELS:
+        raise InputError(name, f"{levels} levels", f"at most {MOST_LEVELS}")
+    return xgft((ports,) * levels, (1, *(ports,) * (levels - 1)), name=name)
 
 
-def leaf_spine(argument: str, spec: str) -> Topology:
+def leaf_spine(leaves: int, spines: int, hosts: int, cables: int = 1, *, name: str) -> Topology:
     """Return the tree of two levels of ``8x4x8/2``: leaves, spines, hosts per leaf, cables.
 
-    Each leaf has that many links to each spine, 1 if that is not said.
+    Each leaf has that many links to each spine.
 
     Examples
     --------
-    >>> leaf_spine("8x4x8", "leaf-spine:8x4x8")
+    >>> leaf_spine(8, 4, 8, name="leaf-spine:8x4x8")
     <leaf-spine:8x4x8: 64 hosts, 12 routers, 64 directed channels>
     """
-    wanted = "leaves, spines and hosts per leaf, such as leaf-spine:8x4x8"
-    (leaves, spines, hosts), cables = _cabled(argument, spec, 3, wanted)
-    name = f"leaf-spine:{leaves}x{spines}x{hosts}" + (f"/{cables}" if cables > 1 else "")
     return xgft((hosts, leaves), (1, spines), (1, cables), name=name)
 
 
-def _cabled(argument: str, spec: str, count: int, wanted: str) -> tuple[list[int], int]:
-    """Read ``count`` numbers, and behind a slash the cables between a leaf and a spine, else 1."""
-    shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
-    many = whole_number(cables[0], where=spec, least=1) if cables else 1
-    return numbers(shape, where=spec, count=count, wanted=wanted), many
-
-
-def rail(argument: str, spec: str) -> Topology:
+def rail(
+    units: int, computers: int, rails: int, spines: int, cables: int = 1, *, name: str
+) -> Topology:
     """Return a rail-optimised network: NIC r of each computer of a unit hangs on leaf (unit, r).
 
     A computer (node) owns as many hosts, its NICs, as there are rails: host n · rails + r is NIC r
     of computer n. A unit has computers that follow each other. Leaf (u, r) is router u · rails + r.
-    The spines follow, and each leaf is joined to each. It is a tree of two levels whose hosts are
-    numbered computer by computer, not leaf by leaf.
-
-    ``2x4x8x4/2`` are scalable units, computers in each, rails (NICs of a computer, leaves of a
-    unit), spines, and links between a leaf and a spine, 1 if that is not said.
+    The spines follow, and each leaf is joined to each by ``cables`` links. It is a tree of two
+    levels whose hosts are numbered computer by computer, not leaf by leaf.
 
     Raises
     ------
     InputError
-        If a number is below 1, or the network would be too large.
+        If the network would be too large.
 
     Examples
     --------
-    >>> net = rail("2x4x8x4", "rail:2x4x8x4")
+    >>> net = rail(2, 4, 8, 4, name="rail:2x4x8x4")
     >>> net, net.num_nodes, net.name_of(9), net.channel_name(net.num_network_channels + 9)
     (<rail:2x4x8x4: 64 hosts, 20 routers, 128 directed channels>, 8, 'n1.1', 'n1.1 -> u0rail1')
     """
-    wanted = "units, computers per unit, rails and spines, such as rail:2x4x8x4"
-    (units, computers, rails, spines), cables = _cabled(argument, spec, 4, wanted)
-    name = f"rail:{units}x{computers}x{rails}x{spines}" + (f"/{cables}" if cables != 1 else "")
     nodes, leaves = units * computers, units * rails
-    check_sizes(
-        name, hosts=nodes * rails, routers=leaves + spines,
-        channels=2 * (leaves * spines * cables + nodes * rails),
-    )  # fmt: skip
+    hosts, channels = nodes * rails, 2 * (leaves * spines * cables + nodes * rails)
+    check_sizes(name, hosts=hosts, routers=leaves + spines, channels=channels)
     leaf, spine = np.divmod(np.arange(leaves * spines), spines)
-    names = [f"u{unit}rail{r}" for unit in range(units) for r in range(rails)]
-    joined = linked(
-        name, leaves + spines, leaf.repeat(cables), (leaves + spine).repeat(cables),
-        labels=(*names, *(f"spine{i}" for i in range(spines))),
-    )  # fmt: skip
-    node, nic = np.divmod(np.arange(nodes * rails, dtype=np.int32), rails)
+    routers = [f"u{unit}rail{r}" for unit in range(units) for r in range(rails)]
+    routers += [f"spine{i}" for i in range(spines)]
+    node, nic = np.divmod(np.arange(hosts, dtype=np.int32), rails)
     # the place of a host in the tree: leaf by leaf, computers in order
     place = (node // computers * rails + nic) * computers + node % computers
-    shape = TreeShape(
-        (computers, leaves), (1, spines), (1, cables), host_at=np.argsort(place).astype(np.int32)
+    in_tree = np.argsort(place).astype(np.int32)
+    return hung(
+        (leaf.repeat(cables), (leaves + spine).repeat(cables)),
+        tuple(routers),
+        node // computers * rails + nic,
+        name=name,
+        family=TreeShape((computers, leaves), (1, spines), (1, cables), host_at=in_tree),
+        labels=(*(f"n{n}.{r}" for n in range(nodes) for r in range(rails)), *routers),
+        node_of_host=node,
+        computer_labels=tuple(f"n{n}" for n in range(nodes)),
     )
-    return attach_hosts(
-        joined, node // computers * rails + nic, name=name, family=shape,
-        labels=(*(f"n{n}.{r}" for n in range(nodes) for r in range(rails)), *joined.labels),
-        node_of_host=node, computer_labels=tuple(f"n{n}" for n in range(nodes)),
-    )  # fmt: skip
 
 
 # -- stages ----------------------------------------------------------------------------------------
 
 
-def butterfly(argument: str, spec: str) -> Topology:
+def butterfly(ports: int, stages: int, *, name: str) -> Topology:
     """Return the k-ary n-fly of ``kxn``: k^n hosts, n stages of k^(n−1) routers, channels one way.
 
     Dally & Towles, *Principles and practices of interconnection networks*, 2004, chapter 4. Router
@@ -348,42 +305,35 @@ def butterfly(argument: str, spec: str) -> Topology:
     Raises
     ------
     InputError
-        If k is below 2 or n below 1, or the network would be too large.
+        If k is below 2, or the network would be too large.
 
     Examples
     --------
-    >>> net = butterfly("2x3", "butterfly:2x3")
+    >>> net = butterfly(2, 3, name="butterfly:2x3")
     >>> net, net.channel_target[:2]
     (<butterfly:2x3: 8 hosts, 12 routers, 16 directed channels>, array([4, 6], dtype=int32))
     """
-    wanted = "ports of a router and stages, such as butterfly:4x3"
-    k, n = numbers(argument, where=spec, count=2, wanted=wanted)
-    name = f"butterfly:{k}x{n}"
-    if k < 2:
-        raise InputError(name, f"{k} ports and {n} stages", "at least 2 ports and 1 stage")
-    if n > MOST_LEVELS:
-        raise InputError(name, f"{n} stages", f"at most {MOST_LEVELS}")
-    width = k ** (n - 1)
-    check_sizes(name, hosts=k * width, routers=n * width, channels=(n + 1) * k * width)
-    source, target = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    if ports < 2:
+        found = f"{ports} ports and {stages} stages"
+        raise InputError(name, found, "at least 2 ports and 1 stage")
+    if stages > MOST_LEVELS:
+        raise InputError(name, f"{stages} stages", f"at most {MOST_LEVELS}")
+    width = ports ** (stages - 1)
+    hosts, channels = ports * width, (stages + 1) * ports * width
+    check_sizes(name, hosts=hosts, routers=stages * width, channels=channels)
     place = np.arange(width)
-    for stage in range(1, n):
-        weight = k ** (n - 1 - stage)
-        kept = place - place // weight % k * weight
-        to = kept[:, None] + weight * np.arange(k)
-        source.append(((stage - 1) * width + place).repeat(k))
-        target.append((stage * width + to).ravel())
-    joined = Topology(
-        name, n * width,
-        np.concatenate(source).astype(np.int32), np.concatenate(target).astype(np.int32),
-        tuple(f"s{stage}.{i}" for stage in range(n) for i in range(width)),
-        family=StagesShape(k, n),
-    )  # fmt: skip
-    first = np.arange(k * width) // k
-    return attach_hosts(joined, first, ejection=first + (n - 1) * width, name=name)
+    source = np.arange((stages - 1) * width, dtype=np.int32).repeat(ports)
+    target = np.zeros((stages - 1, width, ports), np.int32)
+    for stage in range(1, stages):
+        weight = ports ** (stages - 1 - stage)
+        kept = place - place // weight % ports * weight
+        target[stage - 1] = stage * width + kept[:, None] + weight * np.arange(ports)
+    labels = tuple(f"s{stage}.{i}" for stage in range(stages) for i in range(width))
+    family = StagesShape(ports, stages)
+    joined = Topology(name, stages * width, source, target.ravel(), labels, family=family)
+    first = np.arange(hosts) // ports
+    return attach_hosts(joined, first, ejection=first + (stages - 1) * width, name=name)
 
-
-SWITCH_SIZES = (2, 4, 8)
 
 FEWEST_PES, MOST_PES = 4, 65_536
 
@@ -467,16 +417,12 @@ def omega(pes: int, switch_size: int = 2) -> Omega:
     width = pes // switch_size
     line, step = np.arange(pes), width * np.arange(stages)[:, None]
     one, other = (step + line // switch_size)[:-1], (step + line % width)[1:]
-    switches = linked(
-        name, stages * width, one.ravel(), other.ravel(),
-        labels=tuple(f"switch {i}.{s}" for i in range(stages) for s in range(width)),
-    )  # fmt: skip
+    labels = tuple(f"switch {i}.{s}" for i in range(stages) for s in range(width))
     hosts = (*(f"PE {pe}" for pe in range(pes)), *(f"MM {module}" for module in range(pes)))
     last = (stages - 1) * width + line // switch_size
-    whole = attach_hosts(
-        switches, np.concatenate([line % width, last]), name=name,
-        labels=(*hosts, *switches.labels),
-    )  # fmt: skip
+    ports = np.concatenate([line % width, last])
+    links = one.ravel(), other.ravel()
+    whole = hung(links, labels, ports, name=name, labels=(*hosts, *labels))
     given = {each.name: getattr(whole, each.name) for each in fields(Topology) if each.init}
     return Omega(**given, pes=pes, switch_size=switch_size, stages=stages)
 
@@ -496,7 +442,7 @@ def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
     >>> checked_stages(4096, 8)
     4
     """
-    if switch_size not in SWITCH_SIZES:
+    if switch_size not in (2, 4, 8):
         raise InputError(where or "switch_size", f"switches of size {switch_size}", "2, 4 or 8")
     powers = [switch_size**exponent for exponent in range(1, 17)]
     allowed = [power for power in powers if FEWEST_PES <= power <= MOST_PES]
@@ -509,11 +455,10 @@ def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
 # -- grids -----------------------------------------------------------------------------------------
 
 
-def hyperx(argument: str, spec: str) -> Topology:
+def hyperx(sides: Sequence[int], hosts: int, lanes: int = 1, *, name: str) -> Topology:
     """Return the HyperX of ``4x4/4/2``: routers that differ in one coordinate are joined.
 
-    These are the sides, the hosts per router, and the links between two routers that are joined, 1
-    if that is not said.
+    These are the sides, the hosts per router, and the links between two routers that are joined.
 
     Ahn et al., *HyperX: topology, routing, and packaging of efficient large-scale networks*, 2009.
     The k-ary n-flat (Kim, Dally & Abts, *Flattened butterfly*, 2007) has n − 1 sides of k, and k
@@ -522,37 +467,27 @@ def hyperx(argument: str, spec: str) -> Topology:
     Raises
     ------
     InputError
-        If a number is below 1, or the network would be too large.
+        If the network would be too large.
 
     Examples
     --------
-    >>> net = hyperx("4x4/4", "hyperx:4x4/4")
+    >>> net = hyperx([4, 4], 4, name="hyperx:4x4/4")
     >>> net, net.channel_name(0)
     (<hyperx:4x4/4: 64 hosts, 16 routers, 96 directed channels>, '(0,0) -> (0,1)')
     """
-    wanted = "sides and hosts per router, such as hyperx:4x4/4, and lanes, such as hyperx:4x4/4/2"
-    shape, *rest = parts(argument, where=spec, least=2, most=3, wanted=wanted)
-    hosts, lanes = (*(whole_number(word, where=spec, least=1) for word in rest), 1)[:2]
-    sides = tuple(numbers(shape, where=spec, wanted=wanted))
-    name = f"hyperx:{'x'.join(map(str, sides))}/{hosts}" + (f"/{lanes}" if lanes != 1 else "")
     if len(sides) > MOST_LEVELS:
         raise InputError(name, f"{len(sides)} sides", f"1 to {MOST_LEVELS}")
     routers = prod(sides)
     channels = routers * (lanes * sum(side - 1 for side in sides) + 2 * hosts)
     check_sizes(name, hosts=routers * hosts, routers=routers, channels=channels)
     grid = np.arange(routers).reshape(sides)
-    one, other = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    links = [np.zeros((2, 0), np.int64)]
     for axis, side in enumerate(sides):
         along = np.moveaxis(grid, axis, -1)
-        low, high = np.triu_indices(side, 1)
-        one.append(along[..., low].ravel())
-        other.append(along[..., high].ravel())
-    joined = linked(
-        name, routers,
-        np.concatenate(one).repeat(lanes), np.concatenate(other).repeat(lanes),
-        labels=coordinate_labels(sides), family=HyperXShape(sides, lanes),
-    )  # fmt: skip
-    return attach_hosts(joined, np.arange(routers).repeat(hosts), name=name)
+        links += [np.stack([along[..., ends].ravel() for ends in np.triu_indices(side, 1)])]
+    one, other = np.concatenate(links, axis=1).repeat(lanes, axis=1)
+    shape, ports = HyperXShape(tuple(sides), lanes), np.arange(routers).repeat(hosts)
+    return hung((one, other), coordinate_labels(sides), ports, name=name, router_family=shape)
 
 
 def coordinate_labels(sides: Sequence[int]) -> tuple[str, ...]:
@@ -566,7 +501,45 @@ def coordinate_labels(sides: Sequence[int]) -> tuple[str, ...]:
     return tuple("(" + ",".join(map(str, place)) + ")" for place in np.ndindex(*sides))
 
 
-def twisted_torus(argument: str, spec: str) -> Topology:
+def grid(
+    sides: Sequence[int] = (), hosts: int = 0, *, name: str, length: int = 0, dimensions: int = 0
+) -> Topology:
+    """Return the mesh, torus, line, ring, hypercube, cube or twisted torus of a name.
+
+    Behind its sides, its length or its dimensions may stand the hosts on each router.
+
+    Raises
+    ------
+    InputError
+        If the network would be too large.
+
+    Examples
+    --------
+    >>> grid([8, 4], name="cube:8wx4").wraps, grid([4, 4], 4, name="mesh:4x4/4")
+    ((True, False), <mesh:4x4/4: 64 hosts, 16 routers, 48 directed channels>)
+    """
+    plain = name.partition("/")[0]
+    kind, _, shape = plain.partition(":")
+    if dimensions > MOST_DIMENSIONS:
+        raise InputError(name, f"{dimensions} dimensions", f"at most {MOST_DIMENSIONS}")
+    sides = [length] if length else (2,) * dimensions or sides
+    check_size(prod(sides), where=name, what="nodes")
+    if hosts:
+        check_sizes(name, hosts=hosts * prod(sides), routers=prod(sides), channels=0)
+    if kind == "twisted-torus":
+        routers = twisted_torus(sides, name=plain)
+    elif kind == "cube":
+        routers = cube(sides, [side.endswith("w") for side in shape.split("x")], name=plain)
+    else:
+        routers = cube(sides, kind in ("torus", "ring"), name=plain)
+    return concentrated(routers, hosts) if hosts else routers
+
+
+MOST_DIMENSIONS = 28
+"""Most dimensions of a hypercube."""
+
+
+def twisted_torus(sides: Sequence[int], *, name: str) -> Topology:
     """Return the torus of sides k and 2k whose wraps of side k also go k along sides of 2k.
 
     This is the rectangular twisted torus 2k × k of Cámara et al., *Twisted torus topologies for
@@ -582,13 +555,11 @@ def twisted_torus(argument: str, spec: str) -> Topology:
 
     Examples
     --------
-    >>> net = twisted_torus("4x2", "twisted-torus:4x2")
+    >>> net = twisted_torus([4, 2], name="twisted-torus:4x2")
     >>> net, [net.name_of(v) for v in net.channel_target[net.channel_source == 0]]
     (<twisted-torus:4x2: 8 nodes, 32 directed channels>, ['(0,1)', '(1,0)', '(2,1)', '(3,0)'])
     """
-    wanted = "sides of k and 2k, such as twisted-torus:4x4x8"
-    sides = tuple(numbers(argument, where=spec, wanted=wanted))
-    name, short = "twisted-torus:" + "x".join(map(str, sides)), min(sides)
+    short = min(sides)
     wanted = "two or three sides of k and 2k, both, such as 4x4x8, 4x8x8 or 8x4"
     if len(sides) not in (2, 3) or set(sides) != {short, 2 * short} or short < 2:
         raise InputError(name, f"sides {' x '.join(map(str, sides))}", wanted)
@@ -631,66 +602,26 @@ def concentrated(routers: Topology, hosts: int) -> Topology:
     return attach_hosts(routers, np.arange(many).repeat(hosts), name=name)
 
 
-def with_hosts(
-    make: Callable[[str, str], Topology], count: Callable[[str, str], int]
-) -> Callable[[str, str], Topology]:
-    """Return a maker that also takes ``/c`` behind what ``make`` takes: c hosts on each router.
-
-    ``count`` returns the number of routers that ``make`` would make, before it makes them.
-    """
-
-    def made(argument: str, spec: str) -> Topology:
-        shape, slash, hosts = argument.partition("/")
-        if not slash:
-            return make(argument, spec)
-        inner = spec.rpartition("/")[0]
-        each, routers = whole_number(hosts, where=spec, least=1), count(shape, spec)
-        check_sizes(spec, hosts=routers * each, routers=routers, channels=2 * routers * each)
-        return concentrated(make(shape, inner), each)
-
-    return made
-
-
 # -- networks of few hops --------------------------------------------------------------------------
 
 
-Wiring: TypeAlias = Literal["absolute", "palmtree", "circulant"]
-
-
-WIRINGS: tuple[Wiring, ...] = ("absolute", "palmtree", "circulant")
+WIRINGS = ("absolute", "palmtree", "circulant")
 """Which group a global port leads to. ``absolute`` where nothing is said."""
 
 
-def _grouped(
-    argument: str, spec: str, example: str, wanted: str
-) -> tuple[str, list[int], int, Wiring]:
-    """Read numbers as in an example, such as ``2x4x2``; behind slashes groups, a wiring, or both.
-
-    Return the name, the numbers, groups and wiring. The second number times the last one are the
-    global links of a group. If groups are not given, they are as many as these can reach.
-    """
-    shape, *rest = argument.split("/")
-    given, wiring = 0, "absolute"
-    if rest and rest[0] not in WIRINGS:
-        given = whole_number(rest.pop(0), where=spec, least=2)
-    if rest:
-        wiring = rest.pop(0)
-    if rest:
-        raise InputError(spec, f"'{argument}'", f"{example}/9/palmtree")
-    known = next((each for each in WIRINGS if each == wiring), None)
-    if known is None:
-        raise InputError(spec, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
-    counts = numbers(shape, where=spec, count=example.count("x") + 1, wanted=wanted)
-    name = f"{example.partition(':')[0]}:{'x'.join(map(str, counts))}"
-    name += f"/{given}" * (given > 0) + f"/{wiring}" * (wiring != "absolute")
-    most = counts[1] * counts[-1] + 1
-    if given > most:
-        wanted = f"2 to {most}, for {most - 1} global links per group"
-        raise InputError(name, f"{given} groups", wanted)
-    return name, counts, given or most, known
+def _checked_groups(name: str, groups: int, links: int, wiring: str) -> int:
+    """Return the number of groups: as many as their global links reach, if none is given."""
+    if wiring not in WIRINGS:
+        raise InputError(name, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
+    if groups and not 2 <= groups <= links + 1:
+        wanted = f"2 to {links + 1}, for {links} global links per group"
+        raise InputError(name, counted(groups, "group"), wanted)
+    return groups or links + 1
 
 
-def dragonfly(argument: str, spec: str) -> Topology:
+def dragonfly(
+    hosts: int, routers: int, global_: int, groups: int = 0, wiring: str = "absolute", *, name: str
+) -> Topology:
     """Return the dragonfly of ``2x4x2/9/palmtree``: groups all joined, of routers all joined.
 
     Kim, Dally, Scott & Abts, *Technology-driven, highly-scalable dragonfly topology*, 2008. Host
@@ -705,41 +636,44 @@ def dragonfly(argument: str, spec: str) -> Topology:
     Raises
     ------
     InputError
-        If a number is below 1, groups are below 2 or above a·h + 1, there is no such wiring, or
-        the network would be too large.
+        If groups are below 2 or above a·h + 1, there is no such wiring, or the network would be
+        too large.
 
     Examples
     --------
-    >>> dragonfly("2x4x2", "dragonfly:2x4x2")
+    >>> dragonfly(2, 4, 2, name="dragonfly:2x4x2")
     <dragonfly:2x4x2: 72 hosts, 36 routers, 180 directed channels>
-    >>> net = dragonfly("2x4x2/5", "dragonfly:2x4x2/5")
+    >>> net = dragonfly(2, 4, 2, 5, name="dragonfly:2x4x2/5")
     >>> net.num_network_channels  # two links between any two groups
     100
     """
-    wanted = "hosts per router, routers per group, global links per router, such as dragonfly:2x4x2"
-    name, counts, groups, wiring = _grouped(argument, spec, "dragonfly:2x4x2", wanted)
-    hosts, routers, globals_ = counts
-    all_routers = routers * groups
-    inside = groups * routers * (routers - 1) // 2
-    check_sizes(
-        name, hosts=all_routers * hosts, routers=all_routers,
-        channels=2 * (inside + all_routers * (globals_ + hosts)),
-    )  # fmt: skip
+    groups = _checked_groups(name, groups, routers * global_, wiring)
+    many = routers * groups
+    channels = many * (routers - 1) + 2 * many * (global_ + hosts)
+    check_sizes(name, hosts=many * hosts, routers=many, channels=channels)
     low, high = np.triu_indices(routers, 1)
     first = routers * np.arange(groups)[:, None]
-    one, other = global_links(groups, routers * globals_, wiring)
-    one, other = one // globals_, other // globals_  # ports are numbered group by group
-    joined = linked(
-        name, all_routers,
-        np.concatenate([(first + low).ravel(), one]),
-        np.concatenate([(first + high).ravel(), other]),
-        labels=tuple(f"g{group}r{r}" for group in range(groups) for r in range(routers)),
-        family=DragonflyShape(groups, routers, globals_),
-    )  # fmt: skip
-    return attach_hosts(joined, np.arange(all_routers).repeat(hosts), name=name)
+    # ports are numbered group by group
+    across = [ports // global_ for ports in global_links(groups, routers * global_, wiring)]
+    links = (
+        np.concatenate([(first + low).ravel(), across[0]]),
+        np.concatenate([(first + high).ravel(), across[1]]),
+    )
+    labels = tuple(f"g{group}r{r}" for group in range(groups) for r in range(routers))
+    shape = DragonflyShape(groups, routers, global_)
+    return hung(links, labels, np.arange(many).repeat(hosts), name=name, router_family=shape)
 
 
-def dragonfly_plus(argument: str, spec: str) -> Topology:
+def dragonfly_plus(
+    leaves: int,
+    spines: int,
+    hosts: int,
+    global_: int,
+    groups: int = 0,
+    wiring: str = "absolute",
+    *,
+    name: str,
+) -> Topology:
     """Return a Dragonfly+ (Megafly): groups of leaves and spines, spines joined across groups.
 
     The numbers of ``4x4x4x4/9/palmtree`` are leaves and spines per group, hosts per leaf, and
@@ -756,36 +690,31 @@ def dragonfly_plus(argument: str, spec: str) -> Topology:
 
     Examples
     --------
-    >>> dragonfly_plus("2x2x2x2", "dragonfly+:2x2x2x2")
+    >>> dragonfly_plus(2, 2, 2, 2, name="dragonfly+:2x2x2x2")
     <dragonfly+:2x2x2x2: 20 hosts, 20 routers, 60 directed channels>
     """
-    wanted = "leaves and spines per group, hosts per leaf, global links per spine"
-    name, counts, groups, wiring = _grouped(argument, spec, "dragonfly+:4x4x4x4", wanted)
-    leaves, spines, hosts, globals_ = counts
-    size = leaves + spines
-    check_sizes(
-        name, hosts=groups * leaves * hosts, routers=groups * size,
-        channels=2 * groups * (leaves * spines + leaves * hosts + spines * globals_),
-    )  # fmt: skip
+    groups = _checked_groups(name, groups, spines * global_, wiring)
+    size, ports = leaves + spines, spines * global_
+    channels = 2 * groups * (leaves * spines + leaves * hosts + ports)
+    check_sizes(name, hosts=groups * leaves * hosts, routers=groups * size, channels=channels)
     first = size * np.arange(groups)[:, None]
     leaf, spine = np.divmod(np.arange(leaves * spines), spines)
-    ends = [
-        each // (spines * globals_) * size + leaves + each % (spines * globals_) // globals_
-        for each in global_links(groups, spines * globals_, wiring)
+    across = [
+        each // ports * size + leaves + each % ports // global_
+        for each in global_links(groups, ports, wiring)
     ]
+    links = (
+        np.concatenate([(first + leaf).ravel(), across[0]]),
+        np.concatenate([(first + leaves + spine).ravel(), across[1]]),
+    )
     kinds = [f"leaf{i}" for i in range(leaves)] + [f"spine{i}" for i in range(spines)]
-    joined = linked(
-        name, groups * size,
-        np.concatenate([(first + leaf).ravel(), ends[0]]),
-        np.concatenate([(first + leaves + spine).ravel(), ends[1]]),
-        labels=tuple(f"g{group}{kind}" for group in range(groups) for kind in kinds),
-        family=DragonflyShape(groups, size, globals_, leaves),
-    )  # fmt: skip
+    labels = tuple(f"g{group}{kind}" for group in range(groups) for kind in kinds)
     of_hosts = (first + np.arange(leaves)).ravel().repeat(hosts)
-    return attach_hosts(joined, of_hosts, name=name)
+    shape = DragonflyShape(groups, size, global_, leaves)
+    return hung(links, labels, of_hosts, name=name, router_family=shape)
 
 
-def global_links(groups: int, ports: int, wiring: Wiring) -> tuple[Ints, Ints]:
+def global_links(groups: int, ports: int, wiring: str) -> tuple[Ints, Ints]:
     """Return the two ports of each link between groups. Port j of group i is i · ports + j.
 
     Ports 0 … g − 2 of a group lead to the other groups in the order of the wiring, the next
@@ -903,7 +832,7 @@ def _powers(prime: int, exponent: int) -> Ints:
     raise AssertionError(f"no primitive element of GF({q})")
 
 
-def slim_fly(argument: str, spec: str) -> Topology:
+def slim_fly(q: int, hosts: int, *, name: str) -> Topology:
     """Return the Slim Fly of ``q/hosts``: 2q² routers of (3q − δ)/2 links, q = 4w + δ.
 
     q is a power of a prime, at least 3. Hosts are those of each router.
@@ -924,13 +853,9 @@ def slim_fly(argument: str, spec: str) -> Topology:
 
     Examples
     --------
-    >>> slim_fly("5/4", "slim-fly:5/4")
+    >>> slim_fly(5, 4, name="slim-fly:5/4")
     <slim-fly:5/4: 200 hosts, 50 routers, 350 directed channels>
     """
-    wanted = "q and hosts per router, such as slim-fly:5/4"
-    words = parts(argument, where=spec, least=2, most=2, wanted=wanted)
-    q, hosts = (whole_number(word, where=spec, least=1) for word in words)
-    name = f"slim-fly:{q}/{hosts}"
     check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=3 * q**3)
     found = prime_power(q)
     if found is None or q < 3:
@@ -951,8 +876,8 @@ def slim_fly(argument: str, spec: str) -> Topology:
     channels = 2 * sum(map(len, one)) + 4 * q * q * hosts
     check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=channels)
     labels = tuple(f"({s},{x},{y})" for s in (0, 1) for x in range(q) for y in range(q))
-    joined = linked(name, 2 * q * q, np.concatenate(one), np.concatenate(other), labels=labels)
-    return attach_hosts(joined, np.arange(2 * q * q).repeat(hosts), name=name)
+    links = np.concatenate(one), np.concatenate(other)
+    return hung(links, labels, np.arange(2 * q * q).repeat(hosts), name=name)
 
 
 def generators(powers: Ints) -> tuple[Ints, Ints]:
@@ -981,7 +906,9 @@ MOST_RANDOM_LINKS = 2**20
 TRIES = 100
 
 
-def jellyfish(argument: str, spec: str) -> Topology:
+def jellyfish(
+    routers: int, links: int, hosts: int, seed: int | None = None, *, name: str
+) -> Topology:
     """Return the random network of ``32x5x3/1``: every router has as many links, none parallel.
 
     The numbers are routers, links and hosts of each. Behind a slash stands the seed, 1 if not said.
@@ -998,28 +925,24 @@ def jellyfish(argument: str, spec: str) -> Topology:
 
     Examples
     --------
-    >>> jellyfish("32x5x3", "jellyfish:32x5x3")
+    >>> jellyfish(32, 5, 3, name="jellyfish:32x5x3")
     <jellyfish:32x5x3/1: 96 hosts, 32 routers, 160 directed channels>
     """
     import networkx as nx
 
-    wanted = "routers, links and hosts of each, such as jellyfish:32x5x3, and a seed behind /"
-    shape, *given = parts(argument, where=spec, most=2, wanted=wanted)
-    routers, degree, hosts = numbers(shape, where=spec, count=3, wanted=wanted)
-    seed = whole_number(given[0], where=spec) if given else 1
-    name = f"jellyfish:{routers}x{degree}x{hosts}/{seed}"
-    check_sizes(
-        name, hosts=routers * hosts, routers=routers, channels=routers * (degree + 2 * hosts)
-    )
-    if degree >= routers or routers * degree % 2:
-        found = f"{routers} routers of {degree} links each"
+    if seed is None:
+        seed, name = 1, f"{name}/1"
+    channels = routers * (links + 2 * hosts)
+    check_sizes(name, hosts=routers * hosts, routers=routers, channels=channels)
+    if links >= routers or routers * links % 2:
+        found = f"{routers} routers of {links} links each"
         raise InputError(name, found, "fewer links than routers, their product even")
-    if routers * degree // 2 > MOST_RANDOM_LINKS:
-        found = f"{routers * degree // 2} links"
+    if routers * links // 2 > MOST_RANDOM_LINKS:
+        found = f"{routers * links // 2} links"
         raise InputError(name, found, f"at most {MOST_RANDOM_LINKS} drawn at random")
     draw = Random(seed)  # noqa: S311  # no secret depends on it
     for _ in range(TRIES):
-        graph = nx.random_regular_graph(degree, routers, seed=draw)
+        graph = nx.random_regular_graph(links, routers, seed=draw)
         if nx.is_connected(graph):
             break
     else:

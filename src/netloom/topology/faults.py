@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def without(
     >>> without(mesh(4), channels="1-2")
     Traceback (most recent call last):
         ...
-    netloom.InputError: mesh:4 without 1-2: found no way from node 2 to node 0; expected a
+    netloom.InputError: mesh:4 without 1-2: found no way from node 0 to node 2; expected a
     network that is still in one piece
     """
     whole = topology.whole
@@ -91,33 +91,30 @@ def without(
 def _parts_of(whole: Topology, name: str, works: Bools, failed: Bools) -> Topology:
     """Return the part of a network that works, vertices by the same numbers."""
     kept, first = np.flatnonzero(works).astype(np.int32), whole.num_network_channels
-    between = works[:first]
-    hosted: dict[str, Any] = {}
+    between, routers = works[:first], whole.routers
+    changed: dict[str, Any] = {
+        "name": name,
+        "channel_source": whole.channel_source[between],
+        "channel_target": whole.channel_target[between],
+        "channel_bandwidth": whole.channel_bandwidth[kept],
+        "channel_cycles": whole.channel_cycles[kept],
+        "family": None,
+        "unbroken": whole,
+        "kept_channels": kept,
+        "failed_nodes": tuple(np.flatnonzero(failed).tolist()),
+    }
     if whole.ports_listed:
-        routers, ports = whole.routers, works[first : first + whole.num_ports]
-        gone = failed[whole.num_hosts :]
-        hosted = {
-            "router_network": _parts_of(routers, routers.name, between, gone),
-            "port_host": whole.port_host[ports],
-            "injection_router": whole.injection_router[ports],
-            "ejection_router": whole.ejection_router[ports],
-        }
+        ports, gone = works[first : first + whole.num_ports], failed[whole.num_hosts :]
+        changed["router_network"] = _parts_of(routers, routers.name, between, gone)
+        for what in ("port_host", "injection_router", "ejection_router"):
+            changed[what] = getattr(whole, what)[ports]
         if whole.cabling is not None:
-            said = whole.cabling
-            hosted["cabling"] = replace(
-                said, out_port=said.out_port[kept], in_port=said.in_port[kept],
-                port_guid=said.port_guid[ports], port_lid=said.port_lid[ports],
-                lmc=said.lmc[ports],
-            )  # fmt: skip
-    return Topology(
-        name, whole.num_routers, whole.channel_source[between], whole.channel_target[between],
-        whole.labels, num_hosts=whole.num_hosts, node_of_host=whole.node_of_host, notes=whole.notes,
-        computer_labels=whole.computer_labels, reference_gbps=whole.reference_gbps,
-        cycle_ns=whole.cycle_ns,
-        channel_bandwidth=whole.channel_bandwidth[kept], channel_cycles=whole.channel_cycles[kept],
-        unbroken=whole, kept_channels=kept, failed_nodes=tuple(np.flatnonzero(failed).tolist()),
-        switches=whole.switches, counts_inside=whole.counts_inside, **hosted,
-    )  # fmt: skip
+            left: dict[str, Ints | Bools] = {"out_port": kept, "in_port": kept}
+            left |= dict.fromkeys(("port_guid", "port_lid", "lmc"), ports)
+            said = {what: getattr(whole.cabling, what)[some] for what, some in left.items()}
+            changed["cabling"] = replace(whole.cabling, **said)
+    same = {each.name: getattr(whole, each.name) for each in fields(Topology) if each.init}
+    return Topology(**same | changed)
 
 
 def working_nodes(topology: Topology) -> Ints:
@@ -198,6 +195,7 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
     """Return two working hosts of which the first cannot reach the second. None if all can.
 
     Hosts do not forward: a packet stays among the routers from its injection to its ejection.
+    Routers that all reach each other reach the same hosts: one search is for all of them.
     """
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -205,47 +203,27 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
     hosts = np.flatnonzero(up[: topology.num_hosts])
     graph = adjacency(routers.num_routers, routers.channel_source, routers.channel_target)
     _, part = connected_components(graph, connection="strong")
-    if topology.direct:
-        main = np.bincount(part[hosts]).argmax()
-        lost = hosts[part[hosts] != main]
-        if not len(lost):
-            return None
-        one, kept = int(lost[0]), int(hosts[part[hosts] == main][0])
-        reached = breadth_first_order(graph, one, return_predecessors=False)
-        return (kept, one) if kept in reached else (one, kept)
-    into, out_of = topology.injection_router, topology.ejection_router
+    into, out_of, owner = topology.injection_router, topology.ejection_router, topology.port_host
     if (part[into] == part[out_of]).all():
-        joined = np.unique(np.stack([part[into], topology.port_host]), axis=1)
+        joined = np.unique(np.stack([part[into], owner]), axis=1)
         if np.bincount(joined[0]).max(initial=0) == len(hosts):
             return None  # all hosts have a port in one part whose routers all reach each other
-    return _two_apart_by_search(topology, graph, hosts, part)
-
-
-def _two_apart_by_search(
-    topology: Topology, graph: Any, hosts: Ints, part: Ints
-) -> tuple[int, int] | None:
-    """Search from the routers of each host. For networks of one-way channels or several planes.
-
-    Routers of one strongly connected ``part`` reach the same hosts: one search is for all of them.
-    """
-    from scipy.sparse.csgraph import breadth_first_order
-
-    into, out_of, owner = topology.injection_router, topology.ejection_router, topology.port_host
-    reached: dict[int, Bools] = {}
-
-    def reached_from(router: int) -> Bools:
-        if (key := int(part[router])) not in reached:
-            found = np.zeros(topology.num_hosts, np.bool_)
-            order = breadth_first_order(graph, router, return_predecessors=False)
-            found[owner[np.isin(out_of, order)]] = True
-            reached[key] = found
-        return reached[key]
-
+    reached: dict[int, Ints] = {}  # the hosts that each part sends to
+    lost: dict[frozenset[int], Ints] = {}  # those that a host whose ports lead there does not
     for host in hosts.tolist():
-        ports = topology.port_offsets[host : host + 2]
-        found = np.any([reached_from(int(r)) for r in into[ports[0] : ports[1]]], axis=0)
-        found[host] = True
-        lost = hosts[~found[hosts]]
-        if len(lost):
-            return host, int(lost[0])
+        first, last = topology.port_offsets[host : host + 2]
+        ports = into[first:last]
+        sends_to = dict(zip(part[ports].tolist(), ports.tolist(), strict=True))
+        for each in sends_to.keys() - reached.keys():
+            order = breadth_first_order(graph, sends_to[each], return_predecessors=False)
+            reached[each] = owner[np.isin(out_of, order)]
+        key = frozenset(sends_to)
+        if key not in lost:
+            found = ~up[: topology.num_hosts]
+            for each in key:
+                found[reached[each]] = True
+            lost[key] = np.flatnonzero(~found)
+        others = lost[key][lost[key] != host]
+        if len(others):
+            return host, int(others[0])
     return None

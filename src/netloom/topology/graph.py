@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, nan, prod
@@ -24,7 +24,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import check_file, check_graphml, read_lines
 from netloom.base.words import counted
-from netloom.topology.core import Topology, TreeShape, attach_hosts, joined
+from netloom.topology.core import Topology, TreeShape, attach_hosts
 from netloom.topology.cubes import Cube
 from netloom.topology.families import Omega, tree_ends
 from netloom.topology.faults import check_joined
@@ -70,11 +70,7 @@ def bandwidth_of(word: str) -> Said | None:
     >>> bandwidth_of("12.5GB/s"), bandwidth_of("2"), bandwidth_of("fast")
     (Said(value=100.0, unit='Gb/s'), Said(value=2.0, unit='no unit'), None)
     """
-    plain = _positive(word)
-    if plain is not None:
-        return Said(plain, NO_UNIT)
-    gbps = _in_units(word, units.RATE, Fraction(8, 10**9))
-    return None if gbps is None else Said(gbps, "Gb/s")
+    return _said(word, NO_UNIT, units.RATE, Fraction(8, 10**9), "Gb/s")
 
 
 def latency_of(word: str) -> Said | None:
@@ -85,11 +81,9 @@ def latency_of(word: str) -> Said | None:
     >>> latency_of("4"), latency_of("0.6us")
     (Said(value=4.0, unit='cycles'), Said(value=600.0, unit='ns'))
     """
-    plain = _positive(word)
-    if plain is not None:
-        return Said(plain, "cycles") if plain.is_integer() else None
-    nanoseconds = _in_units(word, units.TIME, Fraction(10**9))
-    return None if nanoseconds is None else Said(nanoseconds, "ns")
+    found = _said(word, "cycles", units.TIME, Fraction(10**9), "ns")
+    part = found is not None and found.unit == "cycles" and not found.value.is_integer()
+    return None if part else found
 
 
 def clock_of(word: str) -> float | None:
@@ -101,22 +95,21 @@ def clock_of(word: str) -> float | None:
     0.85
     """
     found = re.fullmatch(rf"({units.NUMBER})\s*([MG]Hz)", word, re.ASCII)
-    number = _positive(found[1]) if found else None
-    return None if found is None or number is None else number * PER_GHZ[found[2]]
+    number = float(found[1]) if found else 0.0
+    return number * PER_GHZ[found[2]] if found and 0 < number < inf else None
 
 
-def _positive(text: str) -> float | None:
-    """Return a positive finite number without a unit. None where it is none."""
-    number = float(text) if re.fullmatch(units.NUMBER, text, re.ASCII) else 0.0
-    return number if 0 < number < inf else None
-
-
-def _in_units(word: str, quantity: units.Quantity, times: Fraction) -> float | None:
-    """Return so many times a positive value with a unit. None where it is none."""
+def _said(
+    word: str, plain: str, quantity: units.Quantity, times: Fraction, unit: str
+) -> Said | None:
+    """Return a positive value: a number of ``plain``, or so many times one that has a unit."""
+    if re.fullmatch(units.NUMBER, word, re.ASCII):
+        return Said(float(word), plain) if 0 < float(word) < inf else None
     try:
-        return float(quantity.exact(word, where="") * times) or None
+        value = float(quantity.exact(word, where="") * times)
     except InputError:
         return None
+    return Said(value, unit) if value else None
 
 
 # -- which vertices are hosts, and whether it is a fat tree ----------------------------------------
@@ -312,19 +305,28 @@ def _placed(
     topology: Topology, shape: TreeShape, level_of: Ints, levels: list[_Level]
 ) -> TreeShape | None:
     """Return the shape with its routers and hosts in their places. None where there are none."""
-    low = _low_digits(shape, level_of, levels)
-    blocks = _subtrees(topology, shape, levels)
-    if low is None or blocks is None:
+    low, hosts = _low_digits(shape, level_of, levels), topology.num_hosts
+    if low is None:
         return None
-    hosts = topology.num_hosts
-    order = np.lexsort([blocks[level][:hosts] for level in range(shape.levels)])
+    # the lowest host below each vertex, by which its subtree is called, and that of each host's
+    lowest, above = np.arange(topology.num_ends), np.arange(topology.num_ends)
+    lowest[hosts:] = hosts
+    blocks, over = [lowest[:hosts]], np.arange(hosts)
+    for links in levels[:-1]:
+        np.minimum.at(lowest, links.upper, lowest[links.lower])
+        above[links.lower] = links.upper
+        over = above[over]
+        blocks.append(lowest[over])
+    np.minimum.at(lowest, levels[-1].upper, lowest[levels[-1].lower])
+    order = np.lexsort(blocks)
     place = np.argsort(order)
     router_at, first = np.full(topology.num_routers, -1), 0
     for level in range(1, shape.levels + 1):
         there = np.flatnonzero(level_of == level)
         below, width = prod(shape.children[:level]), prod(shape.parents[:level])
-        high = place[blocks[level][there]] // below  # the subtree is called by its lowest host
-        at = first + high * width + low[there]
+        at = first + place[lowest[there]] // below * width + low[there]
+        if at.max() >= len(router_at):
+            return None
         router_at[at] = there - hosts
         first += shape.width(level)
     if (router_at < 0).any():
@@ -367,28 +369,6 @@ def _low_digits(shape: TreeShape, level_of: Ints, levels: list[_Level]) -> Ints 
     return low
 
 
-def _subtrees(topology: Topology, shape: TreeShape, levels: list[_Level]) -> list[Ints] | None:
-    """Return the lowest host of the subtree of each vertex, cut off above each level. Hosts alone.
-
-    None where a level has other than prod(m_{l+1} … m_h) subtrees.
-    """
-    size, hosts = topology.num_ends, topology.num_hosts
-    found = [np.arange(size)]
-    for level in range(1, shape.levels + 1):
-        lower = np.concatenate([each.lower for each in levels[:level]])
-        upper = np.concatenate([each.upper for each in levels[:level]])
-        part = joined(size, lower, upper)
-        parts, lowest, of = np.unique(part[:hosts], return_index=True, return_inverse=True)
-        if len(parts) != prod(shape.children[level:]):
-            return None
-        if (np.bincount(of) != prod(shape.children[:level])).any():
-            return None
-        called = np.full(int(part.max()) + 1, -1)
-        called[parts] = lowest
-        found.append(called[part])
-    return found
-
-
 # -- drawings --------------------------------------------------------------------------------------
 
 
@@ -412,12 +392,17 @@ class Vertex:
 
 
 class Link(NamedTuple):
-    """A directed channel between two vertices, by their keys."""
+    """A directed channel between two vertices, by their keys, and the ports that it joins.
+
+    Ports are 0 where none are said.
+    """
 
     source: Hashable
     target: Hashable
     bandwidth: Said = NOTHING
     latency: Said = NOTHING
+    out_port: int = 0
+    in_port: int = 0
 
 
 @dataclass
@@ -428,12 +413,18 @@ class Drawing:
     ----------
     clock_ghz
         Cycles per ns, where it is said.
+    labelled
+        Whether labels are taken as they are, though two may be alike.
+    order
+        int64[num_channels], the link of each channel. ``topology`` sets it.
     """
 
     name: str
     vertices: dict[Hashable, Vertex] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
     clock_ghz: float | None = None
+    labelled: bool = False
+    order: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def topology(self) -> Topology:
         """Return the network: direct where all vertices are alike, else hosts on routers.
@@ -442,8 +433,8 @@ class Drawing:
         Its ``switches`` are marked.
 
         Keys that are the numbers 0 … N − 1 are taken in that order, others as they come. Hosts
-        are numbered before routers. Channels are sorted by source, then target, those of a host's
-        ports too. Channels that join the same two vertices are in the order of the drawing.
+        are numbered before routers. Channels are sorted by source, port, then target, those of a
+        host's ports too. Channels that are alike in these are in the order of the drawing.
 
         Raises
         ------
@@ -461,109 +452,41 @@ class Drawing:
             keys = [as_numbers[each] for each in wanted]
         labels = [self.vertices[key].label for key in keys]
         alike = not all(labels) or len(set(labels)) < len(labels)
-        names = list(map(str, keys)) if alike else labels
+        names = list(map(str, keys)) if alike and not self.labelled else labels
         hosts = which_are_hosts([self.vertices[key].kind for key in keys], names, self.name)
         if not hosts.all():
             first = np.argsort(~hosts, kind="stable").tolist()  # hosts before routers
             keys, names = [keys[place] for place in first], [names[place] for place in first]
         number, many = {key: place for place, key in enumerate(keys)}, int(hosts.sum())
-        numbers = [(number[link.source], number[link.target]) for link in self.links]
-        ends = np.array(numbers, dtype=np.int32).reshape(-1, 2)
+        numbers = [
+            (number[link.source], number[link.target], link.out_port, link.in_port)
+            for link in self.links
+        ]
+        ends = np.array(numbers, dtype=np.int32).reshape(-1, 4)
         itself = ends[:, 0] == ends[:, 1]
         if itself.any():
             own = names[int(ends[np.argmax(itself), 0])]
             said = f"a channel from a node to itself: {own} -> {own}"
             raise InputError(self.name, said, "channels between two nodes")
-        if hosts.all() or (ends < many).all(axis=1).any():  # vertices are host and router in one
-            order = np.lexsort((ends[:, 1], ends[:, 0]))
-            ends = ends[order]
+        by_source = np.lexsort((ends[:, 1], ends[:, 2], ends[:, 0]))
+        if hosts.all() or (ends[:, :2] < many).all(axis=1).any():  # vertices are host and router
+            self.order = by_source
+            source, target = ends[by_source, :2].T.copy()
+            labels, switches = ([] if names == wanted else names), range(many, len(names))
             found = Topology(
-                self.name, len(names), ends[:, 0].copy(), ends[:, 1].copy(),
-                () if names == wanted else tuple(names), switches=tuple(range(many, len(names))),
-                **self._said(order, _link_names(ends, names), slice(None)),
-            )  # fmt: skip
+                self.name, len(names), source, target, tuple(labels), switches=tuple(switches)
+            )
+            found = replace(found, **self._said(found, slice(None)))
         else:
-            found = self._hosted(ends, keys, names, many)
+            found = self._hosted(ends, by_source, keys, names, many)
         check_joined(found, self.name, "a strongly connected network")
         return found
 
-    def _said(self, order: Ints, names: Callable[[int], str], reference: slice) -> dict[str, Any]:
-        """Return what is said of the channels in an order, as fields of a topology.
-
-        ``reference``: the channels most of which have the reference rate.
-        """
-        said = [self.links[place] for place in order.tolist()]
-        rates, delays = [link.bandwidth for link in said], [link.latency for link in said]
-        bandwidth, gbps = self._rates(rates, names, reference)
-        found = {"channel_bandwidth": bandwidth, "channel_cycles": self._cycles(delays, names)}
-        given = {name: values for name, values in found.items() if values is not None}
-        clock = self.clock_ghz if "channel_cycles" in given else None
-        return given | {"reference_gbps": gbps, "cycle_ns": None if clock is None else 1 / clock}
-
-    def _rates(
-        self, said: Sequence[Said], names: Callable[[int], str], measured_by: slice
-    ) -> tuple[Floats | None, float | None]:
-        """Return the bandwidth of each channel relative to the reference rate, and that in Gb/s.
-
-        The reference rate is the one that most of the channels in ``measured_by`` have. Of several
-        such the slowest. In Gb/s it is None where the file says numbers without a unit.
-
-        Raises
-        ------
-        InputError
-            If some channels have a bandwidth and others none, or some a unit and others none.
-        """
-        unit = self._one_unit(said, "bandwidth", f"{RATE} for every link", names)
-        if not unit:
-            return None, None
-        given = np.array([each.value for each in said])
-        known, counts = np.unique(given[measured_by], return_counts=True)
-        reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
-        return given / reference, reference if unit == "Gb/s" else None
-
-    def _cycles(self, said: Sequence[Said], names: Callable[[int], str]) -> Ints | None:
-        """Return the latency of each channel in cycles, at least 1. None where none is said.
-
-        Raises
-        ------
-        InputError
-            If some channels have a latency and others none, or cycles and others a time, if a time
-            is given without a clock, or if one is too long.
-        """
-        unit = self._one_unit(said, "latency", f"{DELAY}, for every link in one unit", names)
-        if not unit:
-            return None
-        given = np.array([each.value for each in said])
-        if unit == "ns":
-            if self.clock_ghz is None:
-                found = f"a latency of {given[0]:g} ns and no clock"
-                raise InputError(self.name, found, f"cycles, or {CLOCK} (the word clock)")
-            given = np.maximum(np.rint(given * self.clock_ghz), 1)
-        if given.max() > MOST_CYCLES:
-            at = int(np.argmax(given))
-            found = f"a latency of {given[at]:g} cycles on {names(at)}"
-            raise InputError(self.name, found, f"at most {MOST_CYCLES}")
-        return given.astype(np.int32)
-
-    def _one_unit(
-        self, said: Sequence[Said], what: str, wanted: str, names: Callable[[int], str]
-    ) -> str:
-        """Return the unit in which every channel says something. Empty where none does."""
-        units = dict.fromkeys(each.unit for each in said)
-        if len(units) < 2:
-            return next(iter(units), "")
-        texts = []
-        for unit in list(units)[:2]:
-            at = next(place for place, each in enumerate(said) if each.unit == unit)
-            number = f"{what} {said[at].value:g} {unit}".removesuffix(" " + NO_UNIT)
-            texts.append(f"{names(at)} with {number if unit else f'no {what}'}")
-        raise InputError(self.name, ", ".join(texts), wanted)
-
     def _hosted(
-        self, ends: Ints, keys: list[Hashable], names: list[str], num_hosts: int
+        self, ends: Ints, by_source: Ints, keys: list[Hashable], names: list[str], num_hosts: int
     ) -> Topology:
         """Return a network of hosts that hang on routers."""
-        from_host, to_host = (ends < num_hosts).T
+        from_host, to_host = (ends[:, :2] < num_hosts).T
         sent = np.bincount(ends[from_host, 0], minlength=num_hosts)
         received = np.bincount(ends[to_host, 1], minlength=num_hosts)
         bare = (sent == 0) & (received == 0)
@@ -575,13 +498,11 @@ class Drawing:
             at = int(np.argmax(sent != received))
             lacks = f"host {names[at]} with {sent[at]} channels out and {received[at]} in"
             raise InputError(self.name, lacks, "as many channels out of a host as into it")
-        by_source = np.lexsort((ends[:, 1], ends[:, 0]))
-        by_target = np.lexsort((ends[:, 0], ends[:, 1]))
+        by_target = np.lexsort((ends[:, 0], ends[:, 3], ends[:, 1]))
         inside = by_source[~(from_host | to_host)[by_source]]
         into, out_of = by_source[from_host[by_source]], by_target[to_host[by_target]]
-        order = np.concatenate([inside, into, out_of])
-        said = self._said(order, _link_names(ends[order], names), slice(len(inside), None))
-        source, target = ((ends[inside, side] - num_hosts).astype(np.int32) for side in (0, 1))
+        self.order = np.concatenate([inside, into, out_of])
+        source, target = (ends[inside, :2] - num_hosts).T.astype(np.int32)
         routers = Topology(
             self.name, len(keys) - num_hosts, source, target, tuple(names[num_hosts:])
         )
@@ -589,18 +510,76 @@ class Drawing:
         computers = [owner or name for owner, name in zip(owners, names[:num_hosts], strict=True)]
         node_of = {computer: node for node, computer in enumerate(dict.fromkeys(computers))}
         found = attach_hosts(
-            routers, ends[into, 1] - num_hosts, name=self.name, labels=tuple(names),
-            ejection=ends[out_of, 0] - num_hosts, port_host=ends[into, 0],
+            routers,
+            ends[into, 1] - num_hosts,
+            name=self.name,
+            labels=tuple(names),
+            ejection=ends[out_of, 0] - num_hosts,
+            port_host=ends[into, 0],
             node_of_host=np.array([node_of[computer] for computer in computers], np.int32),
             computer_labels=tuple(node_of) if any(owners) else (),
-        )  # fmt: skip
-        found = replace(found, **said)
+        )
+        found = replace(found, **self._said(found, slice(len(inside), None)))
         return replace(found, family=tree_shape(found))
 
+    def _said(self, found: Topology, measured_by: slice) -> dict[str, Any]:
+        """Return what is said of a network's channels, as fields of a topology.
 
-def _link_names(ends: Ints, names: Sequence[str]) -> Callable[[int], str]:
-    """Return what names a channel after its two ends."""
-    return lambda channel: " -> ".join(names[end] for end in ends[channel].tolist())
+        Bandwidths are relative to the reference rate, the one that most of the channels in
+        ``measured_by`` have. Of several such the slowest. In Gb/s it is None where the file says
+        numbers without a unit.
+
+        Raises
+        ------
+        InputError
+            If a time is given without a clock, or is too long, or as ``_numbers`` does.
+        """
+        fields: dict[str, Any] = {}
+        rates, unit = self._numbers("bandwidth", f"{RATE} for every link", found)
+        if unit:
+            known, counts = np.unique(rates[measured_by], return_counts=True)
+            reference = float(known[np.argmax(counts)])  # ascending: the first of the most common
+            fields["channel_bandwidth"] = rates / reference
+            fields["reference_gbps"] = reference if unit == "Gb/s" else None
+        cycles, unit = self._numbers("latency", f"{DELAY}, for every link in one unit", found)
+        if unit == "ns":
+            if self.clock_ghz is None:
+                said = f"a latency of {cycles[0]:g} ns and no clock"
+                raise InputError(self.name, said, f"cycles, or {CLOCK} (the word clock)")
+            cycles = np.maximum(np.rint(cycles * self.clock_ghz), 1)
+        if unit:
+            if cycles.max() > MOST_CYCLES:
+                at = int(np.argmax(cycles))
+                said = f"a latency of {cycles[at]:g} cycles on {_ends_of(found, at)}"
+                raise InputError(self.name, said, f"at most {MOST_CYCLES}")
+            fields["channel_cycles"] = cycles.astype(np.int32)
+            fields["cycle_ns"] = None if self.clock_ghz is None else 1 / self.clock_ghz
+        return fields
+
+    def _numbers(self, what: str, wanted: str, found: Topology) -> tuple[Floats, str]:
+        """Return what is said of each channel, and in which unit. None: nothing is said of any.
+
+        Raises
+        ------
+        InputError
+            If something is said of some channels and not of others, or in another unit.
+        """
+        said: list[Said] = [getattr(self.links[place], what) for place in self.order.tolist()]
+        first = {each.unit: at for at, each in reversed([*enumerate(said)])}
+        if len(first) > 1:
+            texts = []
+            for at in sorted(first.values())[:2]:
+                number = f"{what} {said[at].value:g} {said[at].unit}".removesuffix(f" {NO_UNIT}")
+                number = number if said[at].unit else f"no {what}"
+                texts.append(f"{_ends_of(found, at)} with {number}")
+            raise InputError(self.name, ", ".join(texts), wanted)
+        return np.array([each.value for each in said]), next(iter(first), "")
+
+
+def _ends_of(found: Topology, channel: int) -> str:
+    """Return a channel by the names of its two ends."""
+    ends = (int(end[channel]) for end in (found.source_end, found.target_end))
+    return " -> ".join(map(found.name_of, ends))
 
 
 LINKS = "lines such as 'a b' or 'a -> b'"
@@ -730,15 +709,15 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
         found.vertices[node] = Vertex(kind, label, marks.get("computer", ""))
     attributes = ("bandwidth", bandwidth_of, RATE), ("latency", latency_of, DELAY)
     for source, target, values in directed.edges(data=True):
-        marks, link = _marks(values), Link(source, target)
+        marks, given = _marks(values), {"bandwidth": NOTHING, "latency": NOTHING}
         for what, read, wanted in attributes:
             if what in marks:
                 said = read(marks[what])
                 if said is None:
                     where = f"{name}, link {source} - {target}"
                     raise InputError(where, f"a {what} of '{marks[what]:.60}'", wanted)
-                link = link._replace(**{what: said})
-        found.links.append(link)
+                given[what] = said
+        found.links.append(Link(source, target, given["bandwidth"], given["latency"]))
     clock = _marks(graph.graph).get("clock", "")
     if clock:
         found.clock_ghz = clock_of(clock)
@@ -814,12 +793,10 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
     if topology.cycle_ns is not None:
         graph.graph["clock"] = f"{1 / topology.cycle_ns:.12g}GHz"
     for channel in range(topology.num_channels):
-        rate = float(topology.channel_bandwidth[channel])
-        graph.add_edge(
-            int(topology.source_end[channel]), int(topology.target_end[channel]),
-            channel=channel, bandwidth=rate if gbps is None else f"{rate * gbps:.12g}Gb/s",
-            latency=int(topology.channel_cycles[channel]),
-        )  # fmt: skip
+        ends = int(topology.source_end[channel]), int(topology.target_end[channel])
+        rate, cycles = topology.channel_bandwidth[channel], topology.channel_cycles[channel]
+        bandwidth = float(rate) if gbps is None else f"{float(rate) * gbps:.12g}Gb/s"
+        graph.add_edge(*ends, channel=channel, bandwidth=bandwidth, latency=int(cycles))
     return graph
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from math import prod
+from math import isclose, prod
 from typing import Any
 
 import numpy as np
@@ -423,10 +423,10 @@ def bisection_width(topology: Topology) -> float:
     (64.0, 16.0)
     """
     lower, upper = bisection_bounds(topology)
-    if lower != upper:
+    if not isclose(lower, upper):  # bounds by eigenvalues meet to within rounding
         found = f"a bisection width between {lower:.4g} and {upper:.4g}"
         raise InputError(topology.name, found, "a mesh, torus or hypercube, HyperX or full tree")
-    return lower
+    return upper
 
 
 def bisection_bounds(topology: Topology) -> tuple[float, float]:
@@ -468,10 +468,10 @@ def bisection_bounds(topology: Topology) -> tuple[float, float]:
             return _tree_bounds(topology.family, levels)
     elif alike(topology) and topology.even:
         if isinstance(routers, Cube):
-            width = _cube_width(routers)
+            width, one_cut = _cube_width(routers)
             if topology.direct:
                 return width, width
-            if next((side for _, side, _ in _cube_dimensions(routers)), 1) % 2 == 0:
+            if one_cut:
                 least = min(float(width), topology.num_hosts / 2)
                 return least, least
         if isinstance(routers.family, HyperXShape):
@@ -481,24 +481,22 @@ def bisection_bounds(topology: Topology) -> tuple[float, float]:
     return _spectral_bounds(topology)
 
 
-def _cube_dimensions(cube: Cube) -> list[tuple[float, int, int]]:
-    """Return length, side and links of each dimension, the one that is cheapest to cut first."""
-    dimensions = [
-        (side / 2 if wrap else float(side), side, 2 if wrap else 1)
-        for side, wrap in zip(cube.sides, cube.wraps, strict=True)
-        if side > 1
-    ]
-    return sorted(dimensions, reverse=True)
-
-
-def _cube_width(cube: Cube) -> int:
-    dimensions = _cube_dimensions(cube)
+def _cube_width(cube: Cube) -> tuple[int, bool]:
+    """Return the width, and whether it is that of one cut through the cheapest dimension."""
+    dimensions = sorted(  # the one that is cheapest to cut first
+        (
+            (side / 2 if wrap else float(side), side, 2 if wrap else 1)
+            for side, wrap in zip(cube.sides, cube.wraps, strict=True)
+            if side > 1
+        ),
+        reverse=True,
+    )
     width = 0
     for index, (_, side, links) in enumerate(dimensions):
         width += links * prod(other for _, other, _ in dimensions[index + 1 :])
         if side % 2 == 0:
-            break
-    return width
+            return width, index == 0
+    return width, False
 
 
 def _hyperx_width(shape: HyperXShape, hosts: int) -> float:

@@ -12,26 +12,29 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from math import prod
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
-from netloom.base.spec import parse_sides, split_spec, whole_number
+from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
 from netloom.topology import families
 from netloom.topology.core import Topology
-from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology, read_graph
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-UNCOUNTED = (
-    "sides", "length", "dimensions", "q", "pes", "children", "parents", "parallel",
-    "seed", "wiring",
-)  # fmt: skip
+LISTS = ("sides", "children", "parents", "parallel")
+"""Sides that are several numbers, with an x between them."""
+
+UNCOUNTED = (*LISTS, "length", "dimensions", "q", "pes", "seed", "wiring")
 """Sides that are no counts of parts, or that the spec says clearly."""
+
+
+LEADING = r"(?<![0-9])0+(?=[0-9])"
+"""Zeros before a number, which names do not have."""
 
 
 class Side(NamedTuple):
@@ -58,8 +61,8 @@ def sides_of(declared: str) -> list[Side]:
     ]
 
 
-def in_order(argument: str, declared: str, spec: str) -> str:
-    """Return the argument of a spec with its sides in their order, from one with their names.
+def given_sides(argument: str, found: Spec, spec: str) -> dict[str, str]:
+    """Return the sides of an argument by name, from one that has them in their order or by name.
 
     Raises
     ------
@@ -68,27 +71,32 @@ def in_order(argument: str, declared: str, spec: str) -> str:
 
     Examples
     --------
-    >>> in_order("spines=8,leaves=32,hosts=24", "leaves, spines, hosts per leaf / cables?", "")
-    '32x8x24'
+    >>> given_sides("spines=8,leaves=32,hosts=24", SPECS["leaf-spine"], "")
+    {'spines': '8', 'leaves': '32', 'hosts': '24'}
     """
-    known = sides_of(declared)
-    given: dict[str, str] = {}
+    known = sides_of(found.sides)
+    if "=" not in argument:
+        given = by_name(argument, found.sides)
+        if not given:
+            wanted = f"{', '.join(side.words for side in known if side.needed)}, such as"
+            said = f"'{argument}'" if argument else "no numbers"
+            raise InputError(spec, said, f"{wanted} {' or '.join(found.forms)}")
+        return given
+    given, names = {}, [side.name for side in known]
+    said = ", ".join(f"{side.name}=N" for side in known if side.needed)
+    more = ", ".join(f"{side.name}=N" for side in known if not side.needed)
+    wanted = f"{said}, perhaps {more}" if more else said
     for word in argument.split(","):
         name, sign, value = (each.strip() for each in word.partition("="))
-        names = [side.name for side in known]
         if not sign or not value or name not in names:
-            raise InputError(spec, f"'{word.strip()}'", or_near(name, names, _wanted(known)))
+            raise InputError(spec, f"'{word.strip()}'", or_near(name, names, wanted))
         if name in given:
-            raise InputError(spec, f"two values of {name}", _wanted(known))
+            raise InputError(spec, f"two values of {name}", wanted)
         given[name] = value
     missing = [side.name for side in known if side.needed and side.name not in given]
     if missing:
-        raise InputError(spec, f"no {' and no '.join(missing)}", _wanted(known))
-    parts = [
-        "x".join(given[side.name] for side in known if side.part == part and side.name in given)
-        for part in range(known[-1].part + 1)
-    ]
-    return "/".join(filter(None, parts))
+        raise InputError(spec, f"no {' and no '.join(missing)}", wanted)
+    return given
 
 
 def by_name(argument: str, declared: str) -> dict[str, str]:
@@ -108,10 +116,10 @@ def by_name(argument: str, declared: str) -> dict[str, str]:
             return {}
         group = groups.pop(0)
         values = [text] if len(group) == 1 else text.split("x")
-        if len(values) != len(group) or "=" in text:
+        if len(values) != len(group) or "=" in text or not text:
             return {}
         found |= {side.name: value for side, value in zip(group, values, strict=True)}
-    return found
+    return {} if any(side.needed and side.name not in found for side in known) else found
 
 
 def _one(words: str) -> str:
@@ -119,12 +127,6 @@ def _one(words: str) -> str:
     noun, *rest = re.split(r" (?=per |between |of |each )", words, maxsplit=1)
     noun = noun.replace("leaves", "leafs").removesuffix("s")
     return " ".join([noun, *rest])
-
-
-def _wanted(known: list[Side]) -> str:
-    said = ", ".join(f"{side.name}=N" for side in known if side.needed)
-    more = ", ".join(f"{side.name}=N" for side in known if not side.needed)
-    return f"{said}, perhaps {more}" if more else said
 
 
 class Spec(NamedTuple):
@@ -137,14 +139,14 @@ class Spec(NamedTuple):
     says
         What the numbers are, in one line.
     make
-        From what stands behind the colon, and the whole spec for messages.
+        From the sides by their names, and the name of the network. Of a file from its path.
     sides
         The names of the numbers: see ``sides_of``. "" for those of files.
     """
 
     forms: tuple[str, ...]
     says: str
-    make: Callable[[str, str], Topology]
+    make: Callable[..., Topology]
     sides: str = ""
 
 
@@ -176,13 +178,30 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
         known = {f"{each}:{argument}": each for each in SPECS}
         wanted = or_near(f"{name}:{argument}", known, TOPOLOGIES)
         raise InputError(f"topology '{spec}'", f"'{name}'", wanted)
-    found = SPECS[name]
-    begin = f"{name}:{argument.partition('=')[0]}="
+    found, own = SPECS[name], argument.partition("=")[0]
+    if not found.sides:
+        if not argument:
+            raise InputError(spec, "no file", f"{name}:FILE")
+        return found.make(argument)
     # a family may have a form of its own that begins so, as `fat-tree:k=8` does
-    if "=" in argument and found.sides and not any(form.startswith(begin) for form in found.forms):
-        argument = in_order(argument, found.sides, spec)
-        spec = f"{name}:{argument}"
-    return found.make(argument, spec)
+    if "=" in argument and any(form.startswith(f"{name}:{own}=") for form in found.forms):
+        given, written = {own: argument.partition("=")[2]}, argument
+    else:
+        given = given_sides(argument, found, spec)
+        parts: dict[int, list[str]] = {}
+        for side in sides_of(found.sides):
+            if side.name in given:
+                parts.setdefault(side.part, []).append(given[side.name])
+        written = "/".join(map("x".join, parts.values()))
+    values: dict[str, Any] = {}
+    for what, text in given.items():
+        least, key = int(what != "seed"), f"{what}_" if iskeyword(what) else what
+        words = text.replace("w", "").split("x") if name == "cube" else text.split("x")
+        if what in LISTS:
+            values[key] = [whole_number(word, where=spec, least=least) for word in words]
+        else:
+            values[key] = text if what == "wiring" else whole_number(text, where=spec, least=least)
+    return found.make(**values, name=f"{name}:{re.sub(LEADING, '', written)}")
 
 
 def spec_by_name(spec: str) -> str:
@@ -239,186 +258,77 @@ def spec_table() -> str:
     return "\n".join(rows)
 
 
-def _one_side(argument: str, spec: str, *, wraps: bool) -> Cube:
-    sides = parse_sides(argument, where=spec)
-    if len(sides) != 1:
-        raise InputError(spec, f"{len(sides)} sides", "one number of nodes")
-    return cube(sides, wraps=wraps, name=spec)
-
-
-def _hypercube(argument: str, spec: str) -> Cube:
-    dimension = whole_number(argument, where=spec, least=1)
-    if dimension > 28:
-        raise InputError(spec, f"{dimension} dimensions", "at most 28")
-    return hypercube(dimension)
-
-
-def _mixed(argument: str, spec: str) -> Cube:
-    marks = [side.endswith("w") for side in argument.split("x")]
-    return cube(parse_sides(argument.replace("w", ""), where=spec), wraps=marks, name=spec)
-
-
-def _grid_size(argument: str, spec: str) -> int:
-    return prod(parse_sides(argument.replace("w", ""), where=spec))
-
-
-def _hypercube_size(argument: str, spec: str) -> int:
-    return 1 << min(whole_number(argument, where=spec, least=1), 64)
-
-
-def _omega(argument: str, spec: str) -> families.Omega:
-    pes, slash, switch_size = argument.partition("/")
-    size = whole_number(switch_size, where=spec) if slash else 2
-    return families.omega(whole_number(pes, where=spec), size)
-
-
-def _graph(argument: str, spec: str) -> Topology:
-    if not argument:
-        raise InputError(spec, "no file", "graph:FILE")
-    return read_graph(argument)
-
-
-def _fabric(argument: str, spec: str) -> Topology:
-    if not argument:
-        raise InputError(spec, "no file", "fabric:FILE")
+def _fabric(path: str) -> Topology:
     from netloom.topology.subnets.files import read_fabric
 
-    found = read_fabric(argument)
+    found = read_fabric(path)
     for note in found.notes:
         warnings.warn(note, stacklevel=4)
     return found
 
 
+def _omega(pes: int, switch: int = 2, **_: Any) -> families.Omega:
+    return families.omega(pes, switch)
+
+
 CONCENTRATED = "sides / hosts per router?"
 
-SPECS: dict[str, Spec] = {
-    "mesh": Spec(
-        ("mesh:8x8", "mesh:4x4/4"),
-        "sides; `/c` puts c hosts on each router",
-        families.with_hosts(
-            lambda argument, spec: mesh(*parse_sides(argument, where=spec)), _grid_size
-        ),
-        CONCENTRATED,
-    ),
-    "torus": Spec(
-        ("torus:4x4x4", "torus:4x4x4/2"),
-        "sides, all wrapped; `/c` hosts on each router",
-        families.with_hosts(
-            lambda argument, spec: torus(*parse_sides(argument, where=spec)), _grid_size
-        ),
-        CONCENTRATED,
-    ),
-    "line": Spec(
-        ("line:16",),
-        "routers in a row; `/c` hosts on each",
-        families.with_hosts(
-            lambda argument, spec: _one_side(argument, spec, wraps=False), _grid_size
-        ),
-        "length / hosts per router?",
-    ),
-    "ring": Spec(
-        ("ring:16",),
-        "routers in a ring; `/c` hosts on each",
-        families.with_hosts(
-            lambda argument, spec: _one_side(argument, spec, wraps=True), _grid_size
-        ),
-        "length / hosts per router?",
-    ),
-    "hypercube": Spec(
-        ("hypercube:6",),
-        "dimensions; `/c` hosts on each router",
-        families.with_hosts(_hypercube, _hypercube_size),
-        "dimensions / hosts per router?",
-    ),
-    "cube": Spec(
-        ("cube:8wx4",),
-        "sides, of which those marked `w` wrap; `/c` hosts on each router",
-        families.with_hosts(_mixed, _grid_size),
-        CONCENTRATED,
-    ),
-    "twisted-torus": Spec(
-        ("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
-        "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
-        families.with_hosts(families.twisted_torus, _grid_size),
-        CONCENTRATED,
-    ),
-    "fat-tree": Spec(
-        ("fat-tree:4x3", "fat-tree:k=8"),
-        "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
-        families.fat_tree,
-        "ports each way, levels",
-    ),
-    "xgft": Spec(
-        ("xgft:4x4x4/1x2x4", "xgft:4x4/1x2/1x2"),
-        "children of each level from the hosts up / parents / parallel links",
-        families.xgft_of,
-        "children / parents / parallel?",
-    ),
-    "leaf-spine": Spec(
-        ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
-        "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
-        families.leaf_spine,
-        "leaves, spines, hosts per leaf / cables between each leaf and spine?",
-    ),
-    "rail": Spec(
-        ("rail:2x4x8x4", "rail:2x4x8x4/2"),
-        "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
-        "cables between each leaf and spine",
-        families.rail,
-        "units, computers per unit, rails, spines / cables between each leaf and spine?",
-    ),
-    "dragonfly": Spec(
-        ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
-        "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
-        "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
-        families.dragonfly,
-        "hosts per router, routers per group, global links per router / groups? / wiring?",
-    ),
-    "dragonfly+": Spec(
-        ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
-        "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
-        "for `dragonfly`",
-        families.dragonfly_plus,
-        "leaves per group, spines per group, hosts per leaf, global links per spine / groups? "
-        "/ wiring?",
-    ),
-    "hyperx": Spec(
-        ("hyperx:4x4/4", "hyperx:4x4/4/2"),
-        "sides / hosts per router / links between two routers",
-        families.hyperx,
-        "sides / hosts per router / lanes between two routers?",
-    ),
-    "slim-fly": Spec(
-        ("slim-fly:5/4",),
-        "q, a power of a prime / hosts per router",
-        families.slim_fly,
-        "q / hosts per router",
-    ),
-    "jellyfish": Spec(
-        ("jellyfish:32x5x3/1",),
-        "routers, links and hosts of each / seed",
-        families.jellyfish,
-        "routers, links per router, hosts per router / seed?",
-    ),
-    "butterfly": Spec(
-        ("butterfly:4x3",),
-        "k and n of a k-ary n-fly, one way through its stages",
-        families.butterfly,
-        "ports each way, stages",
-    ),
-    "omega": Spec(
-        ("omega:512", "omega:4096/8"),
-        "processing elements, and as many memories / size of switches",
-        _omega,
-        "pes / switch?",
-    ),
-    "graph": Spec(("graph:FILE",), "GraphML or an edge list", _graph),
-    "fabric": Spec(
-        ("fabric:FILE",),
-        "what ibnetdiscover prints, Slurm's topology or another of the files that netloom reads",
-        _fabric,
-    ),
-}
+SPECS: dict[str, Spec] = {row[0][0].partition(":")[0]: Spec(*row) for row in (
+    (("mesh:8x8", "mesh:4x4/4"), "sides; `/c` puts c hosts on each router",
+     families.grid, CONCENTRATED),
+    (("torus:4x4x4", "torus:4x4x4/2"), "sides, all wrapped; `/c` hosts on each router",
+     families.grid, CONCENTRATED),
+    (("line:16",), "routers in a row; `/c` hosts on each",
+     families.grid, "length / hosts per router?"),
+    (("ring:16",), "routers in a ring; `/c` hosts on each",
+     families.grid, "length / hosts per router?"),
+    (("hypercube:6",), "dimensions; `/c` hosts on each router",
+     families.grid, "dimensions / hosts per router?"),
+    (("cube:8wx4",), "sides, of which those marked `w` wrap; `/c` hosts on each router",
+     families.grid, CONCENTRATED),
+    (("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
+     "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
+     families.grid, CONCENTRATED),
+    (("fat-tree:4x3", "fat-tree:k=8"),
+     "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
+     families.fat_tree, "ports each way, levels"),
+    (("xgft:4x4x4/1x2x4", "xgft:4x4/1x2/1x2"),
+     "children of each level from the hosts up / parents / parallel links",
+     families.xgft, "children / parents / parallel?"),
+    (("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
+     "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
+     families.leaf_spine, "leaves, spines, hosts per leaf / cables between each leaf and spine?"),
+    (("rail:2x4x8x4", "rail:2x4x8x4/2"),
+     "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
+     "cables between each leaf and spine",
+     families.rail,
+     "units, computers per unit, rails, spines / cables between each leaf and spine?"),
+    (("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
+     "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
+     "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
+     families.dragonfly,
+     "hosts per router, routers per group, global links per router / groups? / wiring?"),
+    (("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
+     "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
+     "for `dragonfly`",
+     families.dragonfly_plus,
+     "leaves per group, spines per group, hosts per leaf, global links per spine / groups? "
+     "/ wiring?"),
+    (("hyperx:4x4/4", "hyperx:4x4/4/2"), "sides / hosts per router / links between two routers",
+     families.hyperx, "sides / hosts per router / lanes between two routers?"),
+    (("slim-fly:5/4",), "q, a power of a prime / hosts per router",
+     families.slim_fly, "q / hosts per router"),
+    (("jellyfish:32x5x3/1",), "routers, links and hosts of each / seed",
+     families.jellyfish, "routers, links per router, hosts per router / seed?"),
+    (("butterfly:4x3",), "k and n of a k-ary n-fly, one way through its stages",
+     families.butterfly, "ports each way, stages"),
+    (("omega:512", "omega:4096/8"), "processing elements, and as many memories / size of switches",
+     _omega, "pes / switch?"),
+    (("graph:FILE",), "GraphML or an edge list", read_graph),
+    (("fabric:FILE",),
+     "what ibnetdiscover prints, Slurm's topology or another of the files that netloom reads",
+     _fabric),
+)}  # fmt: skip
 """Every name of a network, once."""
 
 TOPOLOGIES = f"torus:4x4x4, fat-tree:4x3 or the like, of {', '.join(SPECS)}"

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from netloom.cli.commands import HelpedCommand
-from netloom.cli.edge import FAILED, AsJson
-from netloom.cli.plans import judging, show
+from netloom.cli.edge import FAILED, AsJson, judging, show_found
 from netloom_papers.questions import GROUP
 
 EPILOG = "Example: netloom compile run plan.json"
@@ -26,6 +25,6 @@ def run(plan: Plan, as_json: AsJson = False) -> None:
         from netloom_papers.processes.plans import run_plan
 
         result = run_plan(plan)
-    show(result, as_json=as_json)
+    show_found(result.to_dict(), result.verdict, as_json=as_json)
     if not result.delivered:
         raise typer.Exit(FAILED)

@@ -9,9 +9,8 @@ from netloom.base.errors import InputError
 from netloom.machines import machine
 from netloom.machines.named_machines import MessageCost
 
-FREE = replace(
-    machine("symult2010"), topology="mesh:3x3", message_costs=(MessageCost(inf, 0, 0.05),)
-)
+COST = MessageCost.model_construct(up_to_bytes=inf, startup_us=0, per_byte_us=0.05)
+FREE = machine("symult2010:3x3").model_copy(update={"message_costs": (COST,)})
 
 
 def test_the_transpose_is_held_up_where_paths_share_channels():

@@ -77,15 +77,6 @@ def test_a_dragonfly_by_hand():
     assert net.channel_name(0) == "g0r0 -> g0r1"
 
 
-def test_groups_of_a_dragonfly_are_complete_and_hosts_hang_in_order():
-    net = topology("dragonfly:2x4x2")
-    assert net.injection_router.tolist() == np.arange(36).repeat(2).tolist()
-    inside = {(a, b) for a, b in links(net) if a // 4 == b // 4}
-    assert inside == {(a, b) for a in range(36) for b in range(36) if a // 4 == b // 4 and a != b}
-    leaving = np.bincount(net.routers.channel_source)
-    assert set(leaving.tolist()) == {3 + 2}
-
-
 def test_leaves_of_a_dragonfly_plus_have_hosts_and_spines_the_global_links():
     net = topology("dragonfly+:3x2x4x2")
     shape = net.family

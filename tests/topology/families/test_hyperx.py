@@ -21,13 +21,6 @@ def test_routers_that_differ_in_one_coordinate_are_joined_by_all_lanes(spec, sid
     assert (net.name, net.routers.family.sides, net.family.lanes) == (spec, sides, lanes)
 
 
-def test_hosts_hang_on_routers_in_order():
-    net = topology("hyperx:2x3/2")
-    assert net.injection_router.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
-    assert net.name_of(net.router_vertex(4)) == "(1,1)"
-    assert topology("hyperx:2/1/2").channel_name(1) == "(0) -> (1)#2"
-
-
 @pytest.mark.parametrize(
     "spec", ["mesh:4x4/4", "torus:3x4/2", "line:5/3", "ring:4/1", "hypercube:3/2", "cube:3wx2/2"]
 )

@@ -47,15 +47,6 @@ def test_a_computer_of_a_rail_network_has_a_host_on_each_leaf_of_its_unit():
     assert net.channel_name(net.num_network_channels + 17) == "n4.1 -> u1rail1"
 
 
-def test_a_rail_network_is_a_tree_whose_hosts_are_in_another_order():
-    net = topology("rail:2x3x4x2/2")
-    shape, tree = net.family, topology("xgft:3x8/1x2/1x2")
-    assert (shape.children, shape.parents, shape.parallel) == ((3, 8), (1, 2), (1, 2))
-    assert sorted(shape.host_at.tolist()) == list(range(24))
-    assert np.array_equal(net.injection_router[shape.host_at], tree.injection_router)
-    assert links(net) == links(tree)
-
-
 def walk(net, joined, radix, stages, source, target):
     """The router where each stage sends a packet whose tags are the digits of its target."""
     width, at = radix ** (stages - 1), source // radix
@@ -114,8 +105,3 @@ def test_a_twisted_torus_is_a_torus_but_for_the_wraps_of_its_short_sides(sides):
     at = [tuple(map(int, np.unravel_index(v, sides))) for v in range(net.num_ends)]
     assert {(at[a], at[b]) for a, b in links(net)} == expected
     assert net.name_of(5) == plain.name_of(5)
-
-
-def test_hosts_can_be_concentrated_on_a_twisted_torus():
-    net = topology("twisted-torus:4x2/3")
-    assert (net.num_hosts, net.num_routers, net.name) == (24, 8, "twisted-torus:4x2/3")

@@ -90,23 +90,6 @@ def test_a_port_of_two_links_is_two_and_a_link_to_itself_is_none(tmp_path):
     assert "1 link from a switch to itself" in net.notes[-1]
 
 
-def test_a_switch_may_have_a_processor_and_a_server_cards_that_are_devices(tmp_path):
-    found = clos()
-    found["devices"][1]["components"][0]["choice"] = "cpu"
-    found["devices"].append({"name": "cx5", "components": [
-        {"name": "asic", "count": 1, "choice": "cpu"},
-        {"name": "port", "count": 1, "choice": "port"},
-    ]})  # fmt: skip
-    found["devices"][0]["components"] = [
-        {"name": "cpu", "count": 2, "choice": "cpu"},
-        {"name": "cx5", "count": 4, "choice": "device"},
-    ]
-    for edge in found["edges"][:4]:
-        edge["ep1"]["component"] = "cx5.port[0]"
-    net = network(tmp_path, json.dumps(found))
-    assert (net.num_hosts, net.num_routers) == (16, 7)
-
-
 def test_yaml_says_the_line(tmp_path):
     import yaml
 

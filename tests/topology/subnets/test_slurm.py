@@ -62,22 +62,6 @@ def test_speeds_are_relative_and_must_be_everywhere(tmp_path):
     assert "LinkSpeed" in net.notes[1]
 
 
-def test_names_keep_their_zeros_and_natural_order(tmp_path):
-    net = network(tmp_path, "SwitchName=s Nodes=n[008-010],rack[1-2]n[1,2]\n")
-    names = ("n008", "n009", "n010", "rack1n1", "rack1n2", "rack2n1", "rack2n2")
-    assert net.labels[:7] == names
-
-
-def test_ten_thousand_nodes_on_four_levels(tmp_path):
-    lines = ["SwitchName=top Switches=p[0-4]"]
-    lines += [f"SwitchName=p{i} Switches=q[{5 * i}-{5 * i + 4}]" for i in range(5)]
-    lines += [f"SwitchName=q{i} Switches=leaf[{20 * i}-{20 * i + 19}]" for i in range(25)]
-    lines += [f"SwitchName=leaf{i} Nodes=n[{20 * i}-{20 * i + 19}]" for i in range(500)]
-    net = network(tmp_path, "\n".join(lines))
-    assert (net.num_hosts, net.num_routers) == (10_000, 531)
-    assert net.family.children == (20, 20, 5, 5)
-
-
 def test_blocks_are_switches_below_one(tmp_path):
     conf = network(tmp_path, "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockSizes=4,8")
     text = """\

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import isfinite
 from typing import NamedTuple
 
@@ -105,9 +105,9 @@ def _add_pci(subnet: Subnet, above: str, pci: Element) -> None:
         name = f"gpu{gpus[0].word('dev')}" if gpus else f"gpu@{key}"
         subnet.add(key, Device(HOST, name, "machine", line=line))
     elif kind.startswith(CARDS):
-        nets = [net for nic in pci.inside if nic.tag == "nic"
-                for net in nic.inside if net.tag == "net"]  # fmt: skip
-        name = "+".join(net.word("name") for net in nets) or f"nic@{key}"
+        nics = (each.inside for each in pci.inside if each.tag == "nic")
+        nets = (each.word("name") for each in chain(*nics) if each.tag == "net")
+        name = "+".join(nets) or f"nic@{key}"
         subnet.add(key, Device(HOST, name, "machine", line=line))
     elif pci.inside:
         found = f"something in a PCI device of class {kind:.20}"
@@ -203,14 +203,12 @@ class _Graph:
 
     def is_switch(self, device: str) -> bool:
         """Whether a device is a switch, rather than a computer."""
-        found, ahead, seen = set[str](), [device], set[str]()
-        while ahead:
-            here = ahead.pop()
-            seen.add(here)
+        found, inside = set[str](), [device]
+        for here in inside:  # which grows: devices have devices in them
             for name, (choice, _) in self.kinds[here].items():
                 found.add(choice)
-                if choice == "device" and name in self.kinds and name not in seen:
-                    ahead.append(name)
+                if choice == "device" and name in self.kinds and name not in inside:
+                    inside.append(name)
         if found & COMPUTES:
             return False
         return any(choice in SWITCHES for choice, _ in self.kinds[device].values())
@@ -227,7 +225,7 @@ class _Component(NamedTuple):
     """One component of one instance, as an edge names it: ``leaf.0`` and ``port.3``."""
 
     instance: str
-    path: tuple[str, ...]
+    part: str  # the first of the parts that lead to it, such as ``port.3``
     port: int  # its number among ports of a switch, from 1; 0 where it is no port
 
 
@@ -353,27 +351,25 @@ def _components(graph: _Graph, end: Record, edge: Record) -> list[_Component]:
     if rest or name not in graph.instances:
         raise InputError(where, f"instance '{said:.60}'", "an instance of the file")
     device, count = graph.instances[name]
-    paths: list[tuple[str, ...]] = [()]
-    ports = [0]
+    found = [("", 0)]
     kinds = graph.kinds[device]
     component = document.text(end, "component")
     for part, places in _parts(component, where):
         if part not in kinds:
-            found = f"component '{component:.60}' of {name:.40}"
-            raise InputError(where, found, "a component of its device")
+            said = f"component '{component:.60}' of {name:.40}"
+            raise InputError(where, said, "a component of its device")
         choice, many = kinds[part]
         chosen = _chosen(places, many, component, where)
-        ports = [place + 1 if choice == "port" else 0 for _ in paths for place in chosen]
-        paths = [(*path, f"{part}.{place}") for path in paths for place in chosen]
+        found = [
+            (first or f"{part}.{place}", place + 1 if choice == "port" else 0)
+            for first, _ in found
+            for place in chosen
+        ]
         kinds = graph.kinds.get(part, {})
     instances = _chosen(indices, count, said, where)
-    if len(instances) * len(paths) > MOST_ENDS:
-        raise InputError(where, f"{len(instances) * len(paths)} ends", f"at most {MOST_ENDS}")
-    return [
-        _Component(f"{name}.{place}", path, port)
-        for place in instances
-        for path, port in zip(paths, ports, strict=True)
-    ]
+    if len(instances) * len(found) > MOST_ENDS:
+        raise InputError(where, f"{len(instances) * len(found)} ends", f"at most {MOST_ENDS}")
+    return [_Component(f"{name}.{place}", *each) for place in instances for each in found]
 
 
 def _parts(text: str, where: str) -> list[tuple[str, str | None]]:
@@ -405,7 +401,7 @@ def _port(graph: _Graph, subnet: Subnet, end: _Component) -> Port:
     """Return the port of a component, or a new one if that is taken. Hosts are added."""
     key = end.instance
     if key not in subnet.devices:
-        key = f"{end.instance}.{end.path[0]}"
+        key = f"{end.instance}.{end.part}"
         if key not in subnet.devices:
             subnet.add(key, Device(HOST, key, end.instance))
     taken = graph.taken.setdefault(key, set())

@@ -44,42 +44,39 @@ class Document(NamedTuple):
         line = record.line if isinstance(record, Record) else 0
         return f"{self.path}:{line}" if line else self.path
 
-    def text(self, record: Record, key: str, default: str | None = None) -> str:
-        """Return a name, or a number as a name. An error if there is none and no default."""
+    def _read(self, record: Record, key: str, kind: Any, wanted: str, default: Any = None) -> Any:
+        """Return what a key has, which must be of a kind. The default if there is nothing."""
         value = _value(record, key)
         if value is None and default is not None:
             return default
-        if not isinstance(value, str | int) or isinstance(value, bool):
-            raise self._wrong(record, key, "a name")
-        return str(value)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise self._wrong(record, key, wanted)
+        return value
+
+    def text(self, record: Record, key: str, default: str | None = None) -> str:
+        """Return a name, or a number as a name. An error if there is none and no default."""
+        return str(self._read(record, key, str | int, "a name", default))
 
     def number(self, record: Record, key: str, default: int | None = None, *, most: int) -> int:
         """Return a whole number from 0 to ``most``."""
-        value = _value(record, key)
-        if value is None and default is not None:
-            return default
+        wanted = f"a whole number up to {most}"
+        value = self._read(record, key, str | int, wanted, default)
         try:
             return whole_number(str(value), where=self.at(record), most=most)
         except ValueError:
-            raise self._wrong(record, key, f"a whole number up to {most}") from None
+            raise self._wrong(record, key, wanted) from None
 
     def records(self, record: Record, key: str) -> list[Record]:
         """Return the records of a list. None if the key is not there."""
-        value = _value(record, key)
-        if value is None:
-            return []
-        if not isinstance(value, list) or not all(isinstance(each, Record) for each in value):
+        found: list[Record] = self._read(record, key, list, "a list of records", [])
+        if not all(isinstance(each, Record) for each in found):
             raise self._wrong(record, key, "a list of records")
-        return value
+        return found
 
     def record(self, record: Record, key: str) -> Record:
         """Return a record. An empty one if the key is not there."""
-        value = _value(record, key)
-        if value is None:
-            return Record()
-        if not isinstance(value, Record):
-            raise self._wrong(record, key, "a record")
-        return value
+        found: Record = self._read(record, key, Record, "a record", Record())
+        return found
 
     def names(self, record: Record, key: str) -> list[str]:
         """Return the names of a list such as ``n[1-3],m4``, or of a list of such."""

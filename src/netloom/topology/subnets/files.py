@@ -21,8 +21,6 @@ class Format(NamedTuple):
     ----------
     name
         What messages call it, in a word or two.
-    says
-        What it is, in plain words.
     looks
         Whether a text is of this kind. The first format of ``FORMATS`` that says so reads it.
     read
@@ -31,7 +29,6 @@ class Format(NamedTuple):
     """
 
     name: str
-    says: str
     looks: Callable[[str], bool]
     read: Callable[[Subnet, str], Topology | None]
 
@@ -113,64 +110,39 @@ def _starts(text: str, tag: str) -> bool:
 
 
 FORMATS: tuple[Format, ...] = (
+    Format(  # and what is printed of a group or a fabric
+        "ibnetdiscover", _has(r"^(vendid=|switchguid=|caguid=|# Topology file: )"),
+        infiniband.read_ibnetdiscover),
+    Format(  # a network that it simulates
+        "ibsim", _has(r'^((Switch|Ca|Hca|Rt)\s+\d+\s*"|include ")'), infiniband.read_ibnetdiscover),
+    Format(  # a line for each port
+        "ibnetdiscover -p", _has(r"^(CA|SW|RT)\s+\d+\s+\d+\s+0x[0-9a-f]{4,} "),
+        infiniband.read_port_report),
+    Format(  # the cables that OpenSM or ibdiagnet lists
+        "opensm-subnet.lst", _has(r"^\{ (CA|SW|Rt)\S* Ports:"), infiniband.read_link_list),
+    Format(  # with -l or without
+        "iblinkinfo", _has(r"^((CA|Switch|Router)(: | 0x).*:\s*$|\s*0x[0-9a-f]+ .*==\()"),
+        infiniband.read_linkinfo),
+    Format(  # a topology file of ibutils
+        ".topo", _has(r"^\s+\S+\s+-(\d+x-)?([\d.]+G?-)?>\s+\S+\s+\S+\s+\S+\s*(#|$)"),
+        infiniband.read_system_list),
+    Format(  # a tree, blocks or a ring
+        "Slurm's topology.conf", _has(r"^\s*(SwitchName|BlockName|BlockSizes|RingName)\s*="),
+        slurm.read_topology_conf),
+    Format(  # a tree, blocks, a ring or a torus
+        "Slurm's topology.yaml", _has(r"^\s*-\s+topology:"), slurm.read_topology_yaml),
+    Format(  # switches and nodes as NVIDIA's topograph has them
+        "topograph's model", _has(r"^(switches|blocks|capacity_blocks):"), slurm.read_topograph),
     Format(
-        "ibnetdiscover", "what ibnetdiscover prints",
-        _has(r"^(vendid=|switchguid=|caguid=|# Topology file: )"), infiniband.read_ibnetdiscover,
-    ),
-    Format(
-        "ibsim", "a network that ibsim simulates",
-        _has(r'^((Switch|Ca|Hca|Rt)\s+\d+\s*"|include ")'), infiniband.read_ibnetdiscover,
-    ),
-    Format(
-        "ibnetdiscover -p", "a line for each port, as ibnetdiscover -p prints",
-        _has(r"^(CA|SW|RT)\s+\d+\s+\d+\s+0x[0-9a-f]{4,} "), infiniband.read_port_report,
-    ),
-    Format(
-        "opensm-subnet.lst", "the cables that OpenSM or ibdiagnet lists",
-        _has(r"^\{ (CA|SW|Rt)\S* Ports:"), infiniband.read_link_list,
-    ),
-    Format(
-        "iblinkinfo", "what iblinkinfo prints, with -l or without",
-        _has(r"^((CA|Switch|Router)(: | 0x).*:\s*$|\s*0x[0-9a-f]+ .*==\()"),
-        infiniband.read_linkinfo,
-    ),
-    Format(
-        ".topo", "a topology file of ibutils",
-        _has(r"^\s+\S+\s+-(\d+x-)?([\d.]+G?-)?>\s+\S+\s+\S+\s+\S+\s*(#|$)"),
-        infiniband.read_system_list,
-    ),
-    Format(
-        "Slurm's topology.conf", "a tree, blocks or a ring, as Slurm has them",
-        _has(r"^\s*(SwitchName|BlockName|BlockSizes|RingName)\s*="),
-        slurm.read_topology_conf,
-    ),
-    Format(
-        "Slurm's topology.yaml", "a tree, blocks, a ring or a torus, as Slurm has them",
-        _has(r"^\s*-\s+topology:"), slurm.read_topology_yaml,
-    ),
-    Format(
-        "topograph's model", "switches and nodes as NVIDIA's topograph has them",
-        _has(r"^(switches|blocks|capacity_blocks):"), slurm.read_topograph,
-    ),
-    Format(
-        "BookSim's anynet", "a network file of BookSim's anynet",
-        _has(r"^\s*(router|node)\s+\d+\s+(router|node)\s+\d+"), simulators.read_anynet,
-    ),
-    Format(
-        "InfraGraph", "an infrastructure of InfraGraph, in JSON or YAML",
-        _has_keys("instances", "devices"), computers.read_infrastructure,
-    ),
-    Format(
-        "SimGrid's platform", "one cluster of SimGrid: a torus, fat tree, dragonfly or star",
-        lambda text: _starts(text, "platform"), simulators.read_platform,
-    ),
-    Format(
-        "NCCL's topology", "GPUs, network cards and what joins them in one machine",
-        lambda text: _starts(text, "system"), computers.read_machine,
-    ),
-    Format(
-        "CODES's .conf", "a dragonfly of CODES, which names the files of its wiring",
-        _has(r"^\s*(intra|inter)-group-connections\s*="), simulators.read_conf,
-    ),
+        "BookSim's anynet", _has(r"^\s*(router|node)\s+\d+\s+(router|node)\s+\d+"),
+        simulators.read_anynet),
+    Format(  # an infrastructure in JSON or YAML
+        "InfraGraph", _has_keys("instances", "devices"), computers.read_infrastructure),
+    Format(  # one cluster: a torus, fat tree, dragonfly or star
+        "SimGrid's platform", lambda text: _starts(text, "platform"), simulators.read_platform),
+    Format(  # GPUs, network cards and what joins them in one machine
+        "NCCL's topology", lambda text: _starts(text, "system"), computers.read_machine),
+    Format(  # a dragonfly, and the files of its wiring
+        "CODES's .conf", _has(r"^\s*(intra|inter)-group-connections\s*="), simulators.read_conf),
 )  # fmt: skip
 """Every kind of file that ``fabric:FILE`` takes. The first that recognizes a text reads it."""

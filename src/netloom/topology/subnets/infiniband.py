@@ -198,12 +198,11 @@ def _read(reading: _Reading, path: str, text: str) -> None:
             raise InputError(where, f"'{line:.60}'", wanted)
         elif node := _NODE.match(line):
             said = node[4] or ""
-            named, guid = _NAME.search(said), _GUID.match(node[3])
-            device = Device(
-                SWITCH, named[1] if named else node[3], line=number,
-                guid=part_number("GUID", guid[2], where, 16) if guid else reading.guid,
-                ports=part_number("port", node[2], where),
-            )  # fmt: skip
+            named, own = _NAME.search(said), _GUID.match(node[3])
+            guid = part_number("GUID", own[2], where, 16) if own else reading.guid
+            ports = part_number("port", node[2], where)
+            name = named[1] if named else node[3]
+            device = Device(SWITCH, name, guid=guid, ports=ports, line=number)
             device.classify(node[1])
             if device.kind == SWITCH:
                 behind = said[named.end() :] if named else said
@@ -287,10 +286,8 @@ def _sighting(reading: _Reading, port: re.Match[str], line: int, where: str) -> 
         for letter, usual in (("w", reading.width), ("s", reading.speed))
     )
     reading.options.append((width, speed))
-    return Sighting(
-        here, there, gbps_of(after.split()), line,
-        _said("LID", lid, where), part_number("GUID", port[5], where, 16),
-    )  # fmt: skip
+    address = _said("LID", lid, where), part_number("GUID", port[5], where, 16)
+    return Sighting(here, there, gbps_of(after.split()), line, *address)
 
 
 # -- lists of ports, cables and systems ------------------------------------------------------------
@@ -441,10 +438,8 @@ def read_port_report(subnet: Subnet, text: str) -> None:
         if kind == "SW":
             same = last is not None and last.kind == "SW" and last.guid == guid
         group += not same
-        rows.append(
-            _Row(number, group, kind, name, guid, lid, port, lane_rate(found[5], found[6]),
-                 found[7] is not None, *_peer(found[7], found[9], found[8], where))
-        )  # fmt: skip
+        gbps, peer = lane_rate(found[5], found[6]), _peer(found[7], found[9], found[8], where)
+        rows.append(_Row(number, group, kind, name, guid, lid, port, gbps, *peer))
     _fill(subnet, rows)
 
 
@@ -486,16 +481,17 @@ def read_linkinfo(subnet: Subnet, text: str) -> None:
         if not lid and found[10] is None and found[6] is None:
             wanted = "LIDs, by which iblinkinfo names peers: a subnet manager that runs"
             raise InputError(where, "LID 0", wanted)
-        rows.append(
-            _Row(number, group, kind, called, own, lid, port, gbps, found[7] is not None,
-                 *_peer(found[7], found[6], found[8], where))
-        )  # fmt: skip
+        peer = _peer(found[7], found[6], found[8], where)
+        rows.append(_Row(number, group, kind, called, own, lid, port, gbps, *peer))
     _fill(subnet, rows)
 
 
-def _peer(lid: str | None, guid: str | None, port: str | None, where: str) -> tuple[int, int, int]:
-    """Return the LID, GUID and port of a line's other end, each 0 where it says none."""
+def _peer(
+    lid: str | None, guid: str | None, port: str | None, where: str
+) -> tuple[bool, int, int, int]:
+    """Return whether there is another end, and its LID, GUID and port, 0 where a line says none."""
     return (
+        lid is not None,
         part_number("LID", lid, where),
         part_number("GUID", guid, where, 16),
         part_number("port", port, where),

@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import whole_number
 from netloom.base.words import counted
-from netloom.topology.core import Cabling, OtherEnds, Topology, attach_hosts
-from netloom.topology.faults import check_joined
-from netloom.topology.graph import tree_shape
+from netloom.topology.core import Cabling, OtherEnds, Topology
+from netloom.topology.graph import NO_UNIT, NOTHING, Drawing, Link, Said, Vertex
 from netloom.topology.names import host_of, natural, serves
 from netloom.topology.subnets.shapes import Adapter, rails_of
 
@@ -137,6 +135,11 @@ class Cable(NamedTuple):
     gbps: float = 0.0
     cycles: tuple[int, int] = (1, 1)
 
+    @property
+    def ends(self) -> set[str]:
+        """The keys of the devices at its ends."""
+        return {self.first.device, self.second.device}
+
 
 class Sighting(NamedTuple):
     """A cable as one of its ends sees it.
@@ -241,30 +244,30 @@ def cables_of(subnet: Subnet, sightings: list[Sighting], *, both_ends: bool = Tr
         or a part of the file is missing.
     """
     seen: dict[Port, Sighting] = {}
-    for sighting in sightings:
-        _check_ports(subnet, sighting)
-        first = seen.setdefault(sighting.here, sighting)
-        if first is not sighting:
-            found = f"{_port(subnet, sighting.here)} again, after line {first.line}"
-            raise InputError(f"{subnet.path}:{sighting.line}", found, "each port once")
     taken: dict[Port, Sighting] = {}
     cables = []
+
+    def take(ports: dict[Port, Sighting], end: Port, sighting: Sighting) -> None:
+        first = ports.setdefault(end, sighting)
+        if first is not sighting:
+            found = f"{_port(subnet, end)} again, after line {first.line}"
+            raise InputError(f"{subnet.path}:{sighting.line}", found, "each port once")
+
+    for sighting in sightings:
+        _check_ports(subnet, sighting)
+        take(seen, sighting.here, sighting)
     for sighting in sightings:
         back = seen.get(sighting.there)
         torn = back is None if both_ends else False
         if torn or (back is not None and back.there != sighting.here):
-            raise InputError(
-                f"{subnet.path}:{sighting.line}", _torn(subnet, sighting, back),
-                "every cable seen alike from both its ends: scan the fabric again",
-            )  # fmt: skip
+            wanted = "every cable seen alike from both its ends: scan the fabric again"
+            where = f"{subnet.path}:{sighting.line}"
+            raise InputError(where, _torn(subnet, sighting, back), wanted)
         _check_address(subnet, sighting)
         if back is not None and back.line < sighting.line:
             continue
-        for end in (sighting.here, sighting.there):
-            first = taken.setdefault(end, sighting)
-            if first is not sighting:
-                found = f"{_port(subnet, end)} again, after line {first.line}"
-                raise InputError(f"{subnet.path}:{sighting.line}", found, "each port once")
+        take(taken, sighting.here, sighting)
+        take(taken, sighting.there, sighting)
         rates = [each for each in (sighting.gbps, back.gbps if back else 0.0) if each]
         cables.append(Cable(sighting.here, sighting.there, min(rates, default=0.0)))
     return cables
@@ -341,20 +344,6 @@ def _torn(subnet: Subnet, sighting: Sighting, back: Sighting | None) -> str:
     return f"{said}, which line {back.line} says is cabled to {_port(subnet, back.there)}"
 
 
-class Ends(NamedTuple):
-    """The two ends of some cables, int64[num_cables] each: numbers of devices, and their ports.
-
-    Rates in Gb/s, and cycles from here to there, come behind.
-    """
-
-    here: Ints
-    port: Ints
-    there: Ints
-    far_port: Ints
-    gbps: Floats
-    cycles: Ints
-
-
 def subnet_topology(subnet: Subnet) -> Topology:
     """Return the network that a subnet is: hosts on routers.
 
@@ -369,50 +358,7 @@ def subnet_topology(subnet: Subnet) -> Topology:
         If there are no hosts or no switches, a cable joins two hosts, or two hosts cannot both
         reach each other.
     """
-    hosts, routers = _numbered(subnet)
-    inside, at_hosts = _cables(subnet, hosts, routers)
-    none = [int((ends.gbps == 0).sum()) for ends in (inside, at_hosts)]
-    reference = None
-    rates, host_rates = np.ones(len(inside.gbps)), np.ones(len(at_hosts.gbps))
-    if not any(none):  # relative to the rate of most hosts
-        known, counts = np.unique(at_hosts.gbps, return_counts=True)
-        unit = float(known[np.argmax(counts)])
-        rates, host_rates = inside.gbps / unit, at_hosts.gbps / unit
-        reference = None if subnet.relative else unit
-    unrated, cables = none[0] // 2 + none[1], len(inside.gbps) // 2 + len(at_hosts.gbps)
-    notes = tuple(subnet.notes)
-    if 0 < unrated < cables:
-        said = f"No rate is known of {unrated} of {counted(cables, 'cable')}"
-        notes = (*notes, f"{said}: netloom takes all to be equally fast.")
-    names = [subnet.devices[key].name for key in hosts]
-    labels = _unique(names, [subnet.devices[key].guid for key in hosts])
-    switches = [subnet.devices[key] for key in routers]
-    router_labels = _unique([device.name for device in switches], [d.guid for d in switches])
-    network = Topology(
-        subnet.name, len(routers), inside.here.astype(np.int32), inside.there.astype(np.int32),
-        tuple(router_labels), channel_bandwidth=rates, channel_cycles=inside.cycles,
-        reference_gbps=reference,
-    )  # fmt: skip
-    owners = [subnet.devices[key].computer or label
-              for key, label in zip(hosts, labels, strict=True)]  # fmt: skip
-    node_of = {owner: node for node, owner in enumerate(dict.fromkeys(owners))}
-    nodes = np.array([node_of[owner] for owner in owners], np.int32)
-    found = attach_hosts(
-        network, at_hosts.there, name=subnet.name, labels=(*labels, *router_labels),
-        port_host=at_hosts.here, bandwidth=host_rates, cycles=at_hosts.cycles,
-        reference_gbps=reference, node_of_host=nodes, computer_labels=tuple(node_of),
-        notes=notes,
-    )  # fmt: skip
-    if subnet.ports:
-        found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
-    check_joined(found, subnet.path, "a fabric in one piece")
-    return replace(found, family=tree_shape(found))
-
-
-def _numbered(subnet: Subnet) -> tuple[list[str], list[str]]:
-    """Return the keys of hosts with a cable and of routers, in the order of their numbers."""
-    cabled = {end.device for cable in subnet.cables for end in cable[:2]}
-    devices = subnet.devices
+    devices, cabled = subnet.devices, set[str]().union(*(cable.ends for cable in subnet.cables))
     hosts = [key for key, device in devices.items() if device.kind == HOST and key in cabled]
     routers = [key for key, device in devices.items() if device.kind == SWITCH]
     if not hosts or not routers:
@@ -427,71 +373,53 @@ def _numbered(subnet: Subnet) -> tuple[list[str], list[str]]:
 
         hosts.sort(key=order)
         routers.sort(key=order)
-    return hosts, routers
-
-
-def _cables(subnet: Subnet, hosts: list[str], routers: list[str]) -> tuple[Ends, Ends]:
-    """Return the channels between routers, both ways, and the cables of hosts, hosts first."""
-    number = {key: (0, place) for place, key in enumerate(hosts)}
-    number |= {key: (1, place) for place, key in enumerate(routers)}
-    inside, at_hosts = [], []
-    for cable in subnet.cables:
-        kinds = [subnet.devices[end.device].kind for end in cable[:2]]
-        if SERVER in kinds:
-            continue
-        first, second = cable.first, cable.second
-        if kinds[1] == HOST:
-            first, second = second, first
-        (a_host, a), (b_host, b) = number[first.device], number[second.device]
-        there, back = cable.cycles if first == cable.first else cable.cycles[::-1]
-        row = (a, first.number, b, second.number, cable.gbps, there)
-        if not a_host and not b_host:
-            pair = " - ".join(subnet.devices[end.device].name for end in cable[:2])
+    drawing = Drawing(subnet.name, labelled=True)
+    for kind, some in (("host", hosts), ("switch", routers)):
+        counts = Counter(devices[key].name for key in some)
+        for place, key in enumerate(some):
+            device, label = devices[key], devices[key].name
+            if counts[label] > 1:  # told apart by GUID, or place
+                label += f"@0x{device.guid:016x}" if device.guid else f"@{place}"
+            drawing.vertices[key] = Vertex(kind, label, device.computer or label)
+    cables = [each for each in subnet.cables if each.ends <= drawing.vertices.keys()]
+    unrated = sum(not cable.gbps for cable in cables)
+    notes = tuple(subnet.notes)
+    if 0 < unrated < len(cables):
+        said = f"No rate is known of {unrated} of {counted(len(cables), 'cable')}"
+        notes = (*notes, f"{said}: netloom takes all to be equally fast.")
+    for cable in cables:
+        if {devices[key].kind for key in cable.ends} == {HOST}:
+            pair = " - ".join(devices[end.device].name for end in cable[:2])
             raise InputError(subnet.path, f"a cable between two hosts: {pair}", "hosts on switches")
-        if a_host:
-            inside += [row, (b, second.number, a, first.number, cable.gbps, back)]
-        else:
-            at_hosts.append(row)
-    return _sorted(inside), _sorted(at_hosts)
-
-
-def _sorted(rows: list[tuple[int, int, int, int, float, int]]) -> Ends:
-    values = np.array(sorted(rows), np.float64).reshape(-1, 6)
-    here, port, there, far_port = (values[:, column].astype(np.int64) for column in range(4))
-    return Ends(here, port, there, far_port, values[:, 4], values[:, 5].astype(np.int32))
-
-
-def _unique(names: list[str], guids: list[int]) -> list[str]:
-    """Return the names, those that come more than once with their GUID, or their place, behind."""
-    counts = Counter(names)
-    told = enumerate(zip(names, guids, strict=True))
-    return [
-        name if counts[name] == 1 else f"{name}@{f'0x{guid:016x}' if guid else place}"
-        for place, (name, guid) in told
-    ]
+        unit = NO_UNIT if subnet.relative else "Gb/s"
+        rate = NOTHING if unrated else Said(cable.gbps, unit)
+        one, other, _, cycles = cable
+        for here, there, delay in ((one, other, cycles[0]), (other, one, cycles[1])):
+            late = Said(delay, "cycles")
+            link = Link(here.device, there.device, rate, late, here.number, there.number)
+            drawing.links.append(link)
+    network = replace(drawing.topology(), notes=notes)
+    if subnet.ports:
+        network = replace(network, cabling=_cabling(subnet, network, drawing, hosts, routers))
+    return network
 
 
 def _cabling(
-    subnet: Subnet, hosts: list[str], routers: list[str], inside: Ends, at_hosts: Ends
+    subnet: Subnet, network: Topology, drawing: Drawing, hosts: list[str], routers: list[str]
 ) -> Cabling:
     devices, none = subnet.devices, Address()
-    ends = zip(at_hosts.here.tolist(), at_hosts.port.tolist(), strict=True)
-    said = [subnet.addresses.get(Port(hosts[host], port), none) for host, port in ends]
-    cabled = {end.device for cable in subnet.cables for end in cable[:2]}
-    lost = [d.name for key, d in devices.items() if d.kind == HOST and key not in cabled]
-    out_port = np.concatenate([inside.port, at_hosts.port, at_hosts.far_port])
-    in_port = np.concatenate([inside.far_port, at_hosts.far_port, at_hosts.port])
-    largest = np.zeros(len(routers), np.int64)
-    for at, port in ((inside.here, inside.port), (at_hosts.there, at_hosts.far_port)):
-        np.maximum.at(largest, at, port)
-    ports = np.array([devices[key].ports for key in routers], np.int64)
-    leaf = np.zeros(len(hosts), np.int64)
-    leaf[at_hosts.here[::-1]] = at_hosts.there[::-1]
+    links = [drawing.links[place] for place in drawing.order.tolist()]
+    out_port = np.array([link.out_port for link in links], np.int32)
+    in_port = np.array([link.in_port for link in links], np.int32)
+    injected = links[network.num_network_channels :][: network.num_ports]
+    said = [subnet.addresses.get(Port(str(link.source), link.out_port), none) for link in injected]
+    used = np.zeros(network.num_ends, np.int32)  # the largest number of a port
+    used[len(hosts) :] = [devices[key].ports for key in routers]
+    np.maximum.at(used, network.source_end, out_port)
+    own = [devices[key] for key in hosts]
+    leaves = network.injection_router[network.port_offsets[:-1]].tolist()
     rail, rail_names = rails_of(
-        [
-            Adapter(devices[key].computer, devices[key].adapter, at)
-            for key, at in zip(hosts, leaf.tolist(), strict=True)
-        ]
+        [Adapter(each.computer, each.adapter, at) for each, at in zip(own, leaves, strict=True)]
     )
     others = []
     router = {key: place for place, key in enumerate(routers)}
@@ -502,20 +430,28 @@ def _cabling(
                 address = subnet.addresses.get(end, none)
                 place = router[peer.device], peer.number
                 others.append((*place, address.guid or device.guid, address.lid, device.name))
-    columns = list(zip(*sorted(others), strict=True)) or [()] * 5
+    at, port, guid, lid, names = zip(*sorted(others), strict=True) if others else ((),) * 5
+    plugged = set(hosts)
+    lost = [d.name for key, d in devices.items() if d.kind == HOST and key not in plugged]
     return Cabling(
-        out_port=out_port.astype(np.int32), in_port=in_port.astype(np.int32),
+        out_port=out_port,
+        in_port=in_port,
         router_guid=np.array([devices[key].guid for key in routers], np.uint64),
-        host_guid=np.array([devices[key].guid for key in hosts], np.uint64),
+        host_guid=np.array([each.guid for each in own], np.uint64),
         port_guid=np.array([each.guid for each in said], np.uint64),
         router_lid=np.array([devices[key].lid for key in routers], np.int32),
         port_lid=np.array([each.lid for each in said], np.int32),
         lmc=np.array([each.lmc for each in said], np.int32),
-        router_ports=np.maximum(ports, largest).astype(np.int32),
+        router_ports=used[len(hosts) :],
         others=OtherEnds(
-            tuple(columns[4]), np.array(columns[0], np.int32), np.array(columns[1], np.int32),
-            np.array(columns[2], np.uint64), np.array(columns[3], np.int32),
+            names,
+            np.array(at, np.int32),
+            np.array(port, np.int32),
+            np.array(guid, np.uint64),
+            np.array(lid, np.int32),
         ),
-        rail=np.array(rail, np.int32), rail_names=rail_names, unplugged=tuple(lost),
-        unnamed=sum(not devices[key].computer for key in hosts),
-    )  # fmt: skip
+        rail=np.array(rail, np.int32),
+        rail_names=rail_names,
+        unplugged=tuple(lost),
+        unnamed=sum(not each.computer for each in own),
+    )

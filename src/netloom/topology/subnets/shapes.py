@@ -412,18 +412,16 @@ def shape_of(topology: Topology) -> Shape:
             words = _tree_words(level) + _rail_words(topology)
             return Shape("tree", words, level, lower, upper, count)
     level = _levels(hosts > 0, here, there)
-    found, group = _plus(level, here, there)
-    if found:
+    if parted := _plus(level, here, there):
         lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
-        words = found + _rail_words(topology)
-        return Shape("dragonfly+", words, level, lower, upper, count, group=group)
+        words = parted[0] + _rail_words(topology)
+        return Shape("dragonfly+", words, level, lower, upper, count, group=parted[1])
     none = np.zeros(routers, np.int64)
     found = grid_words(routers, here, there)
     if found:
         return Shape("grid", found, none, here, there, count)
-    found, group = _dragonfly(routers, here, there)
-    if found:
-        return Shape("dragonfly", found, none, here, there, count, group=group)
+    if parted := _dragonfly(routers, here, there):
+        return Shape("dragonfly", parted[0], none, here, there, count, group=parted[1])
     found, lost = mended(routers, here, there)
     if found:
         gone = sum(b == routers for _, b in lost)
@@ -497,20 +495,16 @@ def _rail_words(topology: Topology) -> str:
     return f", rail-optimised, {len(set(found.values()))} rails" if found else ""
 
 
-def _plus(level: Ints, here: Ints, there: Ints) -> tuple[str, Ints]:
-    """Return words for groups of leaves and spines whose spines are joined, and the groups.
-
-    No words if there are none.
-    """
-    none = np.zeros(len(level), np.int32)
+def _plus(level: Ints, here: Ints, there: Ints) -> tuple[str, Ints] | None:
+    """Return words for groups of leaves and spines whose spines are joined, and the groups."""
     if int(level.max()) != 1 or ((level[here] == 0) & (level[there] == 0)).any():
-        return "", none
+        return None
     across = level[here] == level[there]
     number, group = _parts(len(level), here[~across], there[~across])
     pairs = {tuple(sorted(p)) for p in zip(group[here[across]], group[there[across]], strict=True)}
     apart = sum(a != b for a, b in pairs)
     if number < 2 or len(pairs) != apart or apart < NEARLY_ALL * number * (number - 1) / 2:
-        return "", none
+        return None
     sizes = [int((level == step).sum()) for step in (0, 1)]
     return f"dragonfly+ of {number} groups, {sizes[0]} leaves and {sizes[1]} spines", group
 
@@ -521,10 +515,10 @@ def _parts(routers: int, here: Ints, there: Ints) -> tuple[int, Ints]:
     return int(part.max()) + 1, part
 
 
-def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
+def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints] | None:
     """Return words for groups that are all joined to each other, and the group of each switch.
 
-    No words if there are none. The cables of a group lie in many triangles, others in few.
+    The cables of a group lie in many triangles, others in few.
     """
     graph = _beside(routers, here, there)
     common = np.asarray((graph @ graph)[here, there]).ravel()
@@ -547,7 +541,7 @@ def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints]:
         pairs = np.unique(ends[:, ends[0] != ends[1]], axis=1).shape[1]
         if pairs >= NEARLY_ALL * number * (number - 1) / 2:
             return f"dragonfly of {number} groups of {usual} switches", group
-    return "", np.zeros(routers, np.int32)
+    return None
 
 
 # -- what is missing to it -------------------------------------------------------------------------
@@ -627,7 +621,12 @@ def _some(names: Iterable[str]) -> str:
     each = sorted(names, key=natural)
     if len(each) <= SHOWN or all("/" not in name for name in each):
         return folded(each)
-    return f"{', '.join(each[:SHOWN])} and {len(each) - SHOWN} more"
+    return _first(each)
+
+
+def _first(said: Sequence[str]) -> str:
+    more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+    return ", ".join(said[:SHOWN]) + more
 
 
 def _absent(names: _Names) -> list[str]:
@@ -773,8 +772,7 @@ def _where(shape: Shape, names: _Names, router: int) -> str:
         and (theirs[at == place] == usual).sum() > HALF * joined[place]
         and mine.get(parent, 0) < usual
     ]
-    more = f" and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
-    return f": {', '.join(lacking[:SHOWN])}{more}" if lacking else ""
+    return f": {_first(lacking)}" if lacking else ""
 
 
 def _irregular(shape: Shape, names: _Names, cables: Ints, works: Bools) -> list[str]:
@@ -815,8 +813,7 @@ def _lost_cables(shape: Shape, names: _Names) -> list[str]:
     said = [f"no cable between {names[a]} and {names[b]}" for a, b in shape.lost if b < routers]
     around = [names[a] for a, b in shape.lost if b == routers]
     if around:
-        more = f" and {len(around) - SHOWN} more" if len(around) > SHOWN else ""
-        said.append(f"no switch between {', '.join(around[:SHOWN])}{more}")
+        said.append(f"no switch between {_first(around)}")
     usual = _usual(shape.count)
     few = np.flatnonzero(shape.count < usual)
     if (shape.count == usual).sum() < REGULAR * len(shape.count):
@@ -833,33 +830,30 @@ def _slow(topology: Topology, shape: Shape) -> list[str]:
     if topology.reference_gbps is None:
         return []
     gbps = np.round(topology.channel_bandwidth * topology.reference_gbps, 6)
-    said, first = [], topology.num_network_channels
+    first = topology.num_network_channels
     here, there = topology.routers.channel_source, topology.routers.channel_target
     once = np.flatnonzero(here < there)
     steps = np.sort(np.stack([shape.level[here[once]], shape.level[there[once]]]), axis=0)
-    for step in np.unique(steps, axis=1).T:
-        mine = once[(steps == step[:, None]).all(axis=0)]
-        said += _slower(topology, gbps, mine)
-    ports = np.arange(topology.num_channels)[first : first + topology.num_ports]
-    return said + (_slower(topology, gbps, ports) if len(ports) else [])
-
-
-def _slower(topology: Topology, gbps: Floats, mine: Ints) -> list[str]:
-    rates, times = np.unique(gbps[mine], return_counts=True)
-    usual = float(rates[np.argmax(times)])
-    slow = mine[gbps[mine] < usual].tolist()
-    if times.max() < REGULAR * len(mine):
-        return []
+    kinds = [once[(steps == step[:, None]).all(axis=0)] for step in np.unique(steps, axis=1).T] + [
+        np.arange(topology.num_channels)[first : first + topology.num_ports]
+    ]
     said = []
-    for channel in slow[:SHOWN]:
-        source, port, target, far = topology.cable_end(channel)
-        ends = " and ".join(
-            f"{short_switch_name(name)}{f' port {number}' if number else ''}"
-            for name, number in ((source, port), (target, far))
-        )
-        said.append(f"cable between {ends} runs at {gbps[channel]:g} of {usual:g} Gb/s")
-    more = len(slow) - SHOWN
-    return said + ([f"{counted(more, 'more cable')} slower than most"] if more > 0 else [])
+    for mine in filter(len, kinds):
+        rates, times = np.unique(gbps[mine], return_counts=True)
+        usual = float(rates[np.argmax(times)])
+        slow = mine[gbps[mine] < usual].tolist()
+        if times.max() < REGULAR * len(mine):
+            continue
+        for channel in slow[:SHOWN]:
+            source, port, target, far = topology.cable_end(channel)
+            ends = " and ".join(
+                f"{short_switch_name(name)}{f' port {number}' if number else ''}"
+                for name, number in ((source, port), (target, far))
+            )
+            said.append(f"cable between {ends} runs at {gbps[channel]:g} of {usual:g} Gb/s")
+        if len(slow) > SHOWN:
+            said.append(f"{counted(len(slow) - SHOWN, 'more cable')} slower than most")
+    return said
 
 
 def _rails(topology: Topology) -> list[str]:

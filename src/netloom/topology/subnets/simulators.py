@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -106,14 +106,15 @@ def read_anynet(subnet: Subnet, text: str) -> None:
 
 def _items(line: str, where: str) -> list[tuple[_End, int]]:
     """Return what a line lists: its head, and what is joined to it with how many cycles."""
-    found = [(_End(kind, int(number)), int(cycles or 0), bool(cycles))
-             for kind, number, cycles in _ITEM.findall(line)]  # fmt: skip
+    found, items = _ITEM.findall(line), []
     if _ITEM.sub("", line) or not found or found[0][2]:
         raise InputError(where, f"'{line:.60}'", ANYNET)
-    for end, cycles, said in found:
+    for kind, number, said in found:
+        end, cycles = _End(kind, int(number)), int(said or 0)
         if said and not 1 <= cycles <= MOST_CYCLES:
             raise InputError(where, f"{end} after {cycles} cycles", f"1 to {MOST_CYCLES} cycles")
-    return [(end, cycles) for end, cycles, _ in found]
+        items.append((end, cycles))
+    return items
 
 
 def _add(subnet: Subnet, ways: dict[tuple[_End, _End], int]) -> None:
@@ -223,8 +224,7 @@ def read_wiring(subnet: Subnet, hosts: int = 0) -> Topology:
     """
     other = _beside(subnet.path)
     assert other is not None
-    between, inside = (subnet.path, other) if "inter" in Path(subnet.path).name else (
-        other, subnet.path)  # fmt: skip
+    inside, between = sorted((subnet.path, other), key=lambda path: "inter" in Path(path).name)
     wires = _wires(inside, between, 0)
     leads_away = np.zeros(wires.routers, np.bool_)
     leads_away[wires.between] = True
@@ -234,7 +234,15 @@ def read_wiring(subnet: Subnet, hosts: int = 0) -> Topology:
         raise InputError(subnet.path, found, "a dragonfly in which every router has hosts")
     subnet.notes.append(NO_RATES)
     if not hosts:
-        hosts, why = _usual_hosts(subnet, wires)
+        links = np.bincount(wires.between[:, 0], minlength=wires.routers)
+        if set(wires.inside[:, 2].tolist()) == {0, 1}:
+            hosts, why = CRAY_HOSTS, "as on a Cray XC, for links are along rows and columns"
+        elif (links == links[0]).all() and 2 * links[0] == wires.per_group:
+            hosts, why = int(links[0]), "as in a balanced dragonfly"
+        else:
+            wanted = "that number behind the file, such as inter-NAME/4"
+            found = "nothing that says how many hosts a router has"
+            raise InputError(subnet.path, found, wanted)
         subnet.notes.append(NO_HOSTS.format(hosts, why))
     return _network(subnet, wires, hosts, None)
 
@@ -281,8 +289,8 @@ def read_conf(subnet: Subnet, text: str) -> Topology:
 
     names = ["num_routers"] if "num_routers" in said else ["num_router_rows", "num_router_cols"]
     per_group = int(np.prod([number_of(key) for key in names]))
-    wires = _wires(file_of("intra-group-connections"), file_of("inter-group-connections"),
-                   per_group)  # fmt: skip
+    inside, between = (file_of(f"{kind}-group-connections") for kind in ("intra", "inter"))
+    wires = _wires(inside, between, per_group)
     if number_of("num_groups") != wires.groups:
         where = said["num_groups"][1]
         raise InputError(where, f"num_groups {said['num_groups'][0]}", f"{wires.groups}")
@@ -341,49 +349,40 @@ def _integers(path: str, columns: int, wanted: str) -> Ints:
     return found
 
 
-def _usual_hosts(subnet: Subnet, wires: _Wires) -> tuple[int, str]:
-    """Return how many hosts a router usually has, and why."""
-    if set(wires.inside[:, 2].tolist()) == {0, 1}:
-        return CRAY_HOSTS, "as on a Cray XC, for links are along rows and columns"
-    links = np.bincount(wires.between[:, 0], minlength=wires.routers)
-    if (links == links[0]).all() and 2 * links[0] == wires.per_group:
-        return int(links[0]), "as in a balanced dragonfly"
-    wanted = "that number behind the file, such as inter-NAME/4"
-    raise InputError(subnet.path, "nothing that says how many hosts a router has", wanted)
-
-
 def _network(
     subnet: Subnet, wires: _Wires, hosts: int, gbps: tuple[float, float, float] | None
 ) -> Topology:
     """Return the network. ``gbps``: of hosts, in a group, between groups."""
-    check_sizes(
-        subnet.path, hosts=wires.routers * hosts, routers=wires.routers,
-        channels=len(wires.inside) * wires.groups + len(wires.between) + 2 * hosts * wires.routers,
-    )  # fmt: skip
+    many = len(wires.inside) * wires.groups
+    channels = many + len(wires.between) + 2 * hosts * wires.routers
+    check_sizes(subnet.path, hosts=wires.routers * hosts, routers=wires.routers, channels=channels)
     first = wires.per_group * np.arange(wires.groups)[:, None]
-    source, target = (
-        np.concatenate([(first + wires.inside[:, end]).ravel(), wires.between[:, end]])
-        for end in (0, 1)
+    ends = np.concatenate(
+        [(first + wires.inside[:, :2].T[:, None]).reshape(2, -1), wires.between.T], axis=1
     )
-    rate = np.ones(len(source))
-    reference = None
+    rate, reference = np.ones(ends.shape[1]), None
     if gbps is not None:
         reference, local, far = gbps
         rate[:] = local / reference
-        rate[len(wires.inside) * wires.groups :] = far / reference
-    order = np.lexsort((target, source))
+        rate[many:] = far / reference
+    order = np.lexsort(ends[::-1])
+    source, target = ends[:, order].astype(np.int32)
     routers = Topology(
-        subnet.name, wires.routers, source[order].astype(np.int32), target[order].astype(np.int32),
+        subnet.name,
+        wires.routers,
+        source,
+        target,
         tuple(f"g{r // wires.per_group}r{r % wires.per_group}" for r in range(wires.routers)),
-        channel_bandwidth=rate[order], reference_gbps=reference, family=_shape(wires),
-    )  # fmt: skip
-    found = attach_hosts(
-        routers, np.arange(wires.routers).repeat(hosts), name=subnet.name,
-        reference_gbps=reference, notes=tuple(subnet.notes),
-    )  # fmt: skip
+        channel_bandwidth=rate[order],
+        reference_gbps=reference,
+        family=_shape(wires),
+    )
+    ports = np.arange(wires.routers).repeat(hosts)
+    said: dict[str, Any] = {"reference_gbps": reference, "notes": tuple(subnet.notes)}
+    found = attach_hosts(routers, ports, name=subnet.name, **said)
     if two_apart(found) is not None:
         raise InputError(subnet.path, "routers that cannot all reach each other", "one piece")
-    return replace(found, family=routers.family)
+    return found
 
 
 def _shape(wires: _Wires) -> DragonflyShape | None:
@@ -528,15 +527,12 @@ def _dragonfly(
     joined: list[tuple[int, int, int]] = []
     for first in range(0, groups * per_group, per_group):
         for row in range(first, first + per_group, routers):
-            joined += [(row + i, row + j, green)
-                       for i, j in combinations(range(routers), 2)]  # fmt: skip
-        for i, j in combinations(range(chassis), 2):
-            joined += [(first + i * routers + place, first + j * routers + place, black)
-                       for place in range(routers)]  # fmt: skip
-    joined += [(i * per_group + j, j * per_group + i, blue)
-               for i, j in combinations(range(groups), 2)]  # fmt: skip
-    called = [f"g{group}c{place}r{router}" for group in range(groups)
-              for place in range(chassis) for router in range(routers)]  # fmt: skip
+            joined += [(row + i, row + j, green) for i, j in combinations(range(routers), 2)]
+        for i, j in combinations(range(first, first + per_group, routers), 2):
+            joined += [(i + place, j + place, black) for place in range(routers)]
+    for i, j in combinations(range(groups), 2):
+        joined.append((i * per_group + j, j * per_group + i, blue))
+    called = [f"g{g}c{c}r{r}" for g, c, r in product(range(groups), range(chassis), range(routers))]
     _hang(subnet, names, called, [host // nodes for host in range(len(names))], gbps, joined)
 
 

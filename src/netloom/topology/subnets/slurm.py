@@ -115,10 +115,11 @@ def grid(subnet: Subnet, sides: Sequence[int], names: Sequence[str], *, where: s
     check_names(names, prod(sides), where=where)
     routers = cube(sides, wraps=True, name=subnet.name)
     places = [routers.name_of(place) for place in range(len(names))]
+    labels = (*names, *(place if "(" in place else f"({place})" for place in places))
+    notes = (ONE_CABLE.format("Slurm's file"),)
     return attach_hosts(
-        routers, np.arange(len(names)), name=subnet.name, notes=(ONE_CABLE.format("Slurm's file"),),
-        labels=(*names, *(place if "(" in place else f"({place})" for place in places)),
-    )  # fmt: skip
+        routers, np.arange(len(names)), name=subnet.name, notes=notes, labels=labels
+    )
 
 
 def check_names(names: Sequence[str], many: int, *, where: str) -> None:
@@ -170,7 +171,7 @@ def read_topology_conf(subnet: Subnet, text: str) -> Topology | None:
     """
     kinds: dict[str, str] = {}
     tree = Tree()
-    rings: list[tuple[str, list[str], str]] = []
+    rings: list[tuple[list[str], str]] = []
     for number, line in _logical_lines(text):
         where = f"{subnet.path}:{number}"
         pairs = [(key.lower(), value.strip("\"'")) for key, value in _PAIR.findall(line)]
@@ -186,12 +187,12 @@ def read_topology_conf(subnet: Subnet, text: str) -> Topology | None:
         if len(kinds) > 1:
             first = next(iter(kinds))
             raise InputError(where, f"'{line:.60}' beside {first}", "one kind of topology")
-        switches, nodes = (list(unfolded_names([said.get(key, "")], where))
-                           for key in ("switches", "nodes"))  # fmt: skip
+        switches, nodes, names = (
+            list(unfolded_names([said.get(key, "")], where)) for key in ("switches", "nodes", kind)
+        )
         if kind == "ringname":
-            rings.append((said[kind], nodes, where))
+            rings.append((nodes, where))
             continue
-        names = list(unfolded_names([said[kind]], where))
         for name in names:
             tree.add(name, switches, nodes, where)
             if "linkspeed" in said:
@@ -238,10 +239,8 @@ def read_topology_yaml(subnet: Subnet, text: str) -> Topology | None:
     if kinds[0] == "torus3d":
         return _torus(subnet, document, inner)
     if kinds[0] == "ring":
-        return _ring(subnet, [
-            (document.text(each, "ring"), document.names(each, "nodes"), document.at(each))
-            for each in document.records(inner, "rings")
-        ])  # fmt: skip
+        rings = document.records(inner, "rings")
+        return _ring(subnet, [(document.names(each, "nodes"), document.at(each)) for each in rings])
     tree = Tree()
     key = "switch" if kinds[0] == "tree" else "block"
     for each in document.records(inner, "switches" if key == "switch" else "blocks"):
@@ -272,26 +271,23 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
 def _switches(subnet: Subnet, tree: Tree, *, blocks: bool) -> None:
     """Fill in switches and nodes, with a cable for each line between them."""
     for name, (switches, nodes) in tree.below.items():
-        if not switches and not nodes:
-            found = f"switch '{name:.40}' with nothing on it"
-            raise InputError(tree.where[name], found, "switches or nodes below each switch")
-    for name, (switches, nodes) in tree.below.items():
-        if switches and nodes:
-            found = f"switch '{name:.40}' with switches and nodes below it"
-            raise InputError(tree.where[name], found, "either, as Slurm wants it")
+        if bool(switches) == bool(nodes):
+            what = "switches and nodes below it" if nodes else "nothing on it"
+            found = f"switch '{name:.40}' with {what}"
+            raise InputError(tree.where[name], found, "either switches or nodes below each switch")
     subnet.notes.append(BLOCKS if blocks else ONE_CABLE.format("Slurm's file"))
     if tree.speed and tree.speed.keys() != tree.below.keys():
         subnet.notes.append(ONE_SPEED)
     add_tree(subnet, tree, top="blocks" if blocks else "")
 
 
-def _ring(subnet: Subnet, rings: list[tuple[str, list[str], str]]) -> Topology:
+def _ring(subnet: Subnet, rings: list[tuple[list[str], str]]) -> Topology:
     """Return the network of a ring."""
     if len(rings) != 1:
-        where = rings[1][2] if rings else subnet.path
+        where = rings[1][1] if rings else subnet.path
         found = f"{len(rings)} rings, and nothing that joins them"
         raise InputError(where, found, "one ring")
-    _, nodes, where = rings[0]
+    nodes, where = rings[0]
     return grid(subnet, (len(nodes),), nodes, where=where)
 
 
@@ -308,9 +304,7 @@ def _torus(subnet: Subnet, document: Document, inner: Record) -> Topology:
     regions = document.records(torus, "regions")
     if regions and "nodes" in torus:
         raise InputError(where, "both nodes and regions", "one of them")
-    whole = Record(dims=torus.get("dims"), nodes=torus.get("nodes"))
-    whole.line = torus.line
-    for region in regions or [whole]:
+    for region in regions or [torus]:
         at = document.at(region)
         ax, ay, az = _xyz(document, document.record(region, "anchor"), least=0, default=0)
         dx, dy, dz = _xyz(document, document.record(region, "dims"), least=1)
