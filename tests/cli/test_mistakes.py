@@ -64,7 +64,8 @@ MAPS = [
     (f"{MAP} --save-mapping {{tmp}}/folder", "folder: found a folder"),
     (f"{MAP} --routes {{tmp}}/folder", "folder: found a folder"),
     (f"{MAP} --plot {{tmp}}/folder.svg", "folder.svg: found a folder"),
-    (f"{MAP} --routes {{tmp}}/one --rankfile {{tmp}}/one", "the same file for two outputs"),
+    (f"{MAP} --routes {{tmp}}/one", "routes: found the network's own"),
+    (f"{MAP} --save-mapping {{tmp}}/one --rankfile {{tmp}}/one", "the same file for two outputs"),
 ]
 """Had the search run first, its answer would have been printed."""
 

@@ -37,7 +37,8 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Ints
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder, Paths
+from netloom.routing import DimensionOrder, Paths, SourceRoutes
+from netloom.routing.ragged import legs
 from netloom.topology import Cube, Topology, cube
 from netloom.workload import ProcessGraph
 from netloom.workload.graphs import generators
@@ -76,6 +77,16 @@ class Layout:
         promise = "" if self.chi_max is None else f", χ_max {self.chi_max}"
         own = " on its own routes" if self.routes is not None else ""
         return f"<layout {self.name} of {len(self.node_of)} tasks{promise}{own}>"
+
+    def source_routes(self, app: ProcessGraph, topology: Topology) -> SourceRoutes | None:
+        """Return the layout's own routes as a routing of the network. None if it has none."""
+        if self.routes is None:
+            return None
+        source, target = self.node_of[app.source], self.node_of[app.target]
+        pairs = source.astype(np.int64) * topology.num_ends + target
+        order = np.argsort(pairs)
+        routed = legs(topology, source, target).around(self.routes).taken(order)
+        return SourceRoutes(f"those of {self.name}", pairs[order], routed)
 
 
 def refusal(name: str, found: str, wanted: str) -> InputError:

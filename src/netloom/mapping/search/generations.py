@@ -19,7 +19,7 @@ from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import measure
 from netloom.mapping.allocation import nodes_for_tasks
-from netloom.mapping.layouts import cube_of_hosts
+from netloom.mapping.layouts import Layout, cube_of_hosts
 from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import HOP_BYTES, Measure, objective_of, on_paths
@@ -837,3 +837,29 @@ def beside_random(
         known.append(Round(rank, value, -1, name, node_of.astype(np.int64)))
     starts = {one.name: one.value for one in known} | {"random": float(np.mean(values))}
     return sorted(known, key=lambda one: one.rank), mappings, starts
+
+
+def judged_layout(
+    layout: Layout, value_of: Measure, routes: Routing | None, *, identity: Ints, seed: int
+) -> FoundMapping:
+    """Return a layout as if a search had found it, beside identity and random mappings.
+
+    ``value_of`` measures mappings by the objective, and this one on its own ``routes`` if it has
+    any. ``seed`` is that of the random mappings.
+    """
+    began = thread_time()
+    mappings = {"identity": identity, layout.name: layout.node_of}
+    _, mappings, starts = beside_random(value_of, mappings, seed)
+    on_own_routes = value_of if routes is None else replace(value_of, routing=routes)
+    return FoundMapping(
+        node_of=layout.node_of,
+        objective=value_of.objective.name,
+        value=on_own_routes(layout.node_of),
+        bound=least(value_of),
+        starts=starts,
+        mappings={name: mappings[name] for name in ("identity", "random_best", layout.name)},
+        found_by=layout.name,
+        rounds=0,
+        seconds=thread_time() - began,
+        interrupted=False,
+    )
