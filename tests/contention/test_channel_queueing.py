@@ -334,14 +334,11 @@ def test_short_buffers_limit_sources_and_channels(on, flits, router, limit):
         (lambda f: channel_saturation(prepare_channels(f), latency_factor=1), "latency_factor"),
         (lambda _: ChannelRouter(vcs=0), "vcs: found 0"),
         (lambda _: ChannelRouter(end_cycles=-1), "end_cycles: found -1"),
-        (lambda _: ChannelRouter(switching="circuit"), "switching: found 'circuit'"),
         (lambda _: line_flows([0], [1], [-1], vcs=1), "rates: found -1.0"),
         (lambda _: line_flows([0], [1], [0], vcs=1), "rates: found nothing sent"),
-        (lambda _: line_flows([0], [1], [1, 2], vcs=1), "rates: found shape"),
-        (lambda _: follow_pairs([0, 1], [1], [1, 1]), "targets: found shape"),
+        (lambda _: line_flows([0], [1], [1, 2], vcs=1), "paths: found 1 targets, 2 weights"),
         (lambda _: follow_pairs([0], [9], [1]), "targets: found node 9; expected 0 to 8"),
         (lambda _: follow_pairs([-1], [1], [1]), "sources: found node -1"),
-        (lambda _: follow_pairs([0.5], [1], [1]), "sources: found node 0.5"),
     ],
 )
 def test_mistakes_are_named(call, message):

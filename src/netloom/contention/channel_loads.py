@@ -158,13 +158,14 @@ def measure_loads(
         else:
             load = expected_loads(topology, routing, source, target, np.ones(len(source)))
     else:
-        from netloom.contention.kernels.channel_loads import count_loads
+        from netloom.contention.kernels.expected_load import add_paths
 
         load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
         for first in range(0, len(source), BLOCK):
             block = slice(first, first + BLOCK)
             routed = paths(topology, routing, source[block], target[block]).whole(topology)
-            count_loads(routed.channels, routed.offsets, weight[block], load, weighted)
+            load += np.bincount(routed.channels, minlength=len(load))
+            add_paths(routed.channels, routed.offsets, weight[block], weighted)
     return ChannelLoads(moving=source != target, **split_loads(topology, load, weighted))
 
 
@@ -323,12 +324,14 @@ def measure_paths(
     >>> measure_paths(both, num_channels=3).channel_load
     array([1, 2, 0], dtype=int32)
     """
-    from netloom.contention.kernels.channel_loads import count_loads, stamp_paths
+    from netloom.contention.kernels.channel_loads import stamp_paths
+    from netloom.contention.kernels.expected_load import add_paths
 
     weight = np.ones(len(routed)) if weights is None else np.asarray(weights, np.float64)
     rate = np.ones(num_channels) if bandwidth is None else bandwidth
-    load, weighted_load = np.zeros(num_channels, np.int32), np.zeros(num_channels)
-    count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
+    load = np.bincount(routed.channels, minlength=num_channels).astype(np.int32)
+    weighted_load = np.zeros(num_channels)
+    add_paths(routed.channels, routed.offsets, weight, weighted_load)
     logical, met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
     lengths, heaviest = routed.lengths, np.zeros(len(routed))
     if len(used := np.flatnonzero(lengths)):

@@ -159,38 +159,7 @@ def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, m
         came[path] = 2 * rank + direction
 
 
-@njit(nogil=True)
-def largest_loads(tables, mappings, sources, targets, load):
-    """The largest channel load of each of many mappings: int64[mappings], hop by hop.
-
-    ``mappings[m]`` is the node of each task. ``load`` has a zero for every channel, and again so
-    afterwards.
-    """
-    largest = np.zeros(len(mappings), np.int64)
-    for number in range(len(mappings)):
-        node_of = mappings[number]
-        for change in (1, -1):
-            for edge in range(len(sources)):
-                node, target = node_of[sources[edge]], node_of[targets[edge]]
-                for axis in tables.order:
-                    _, hops, line, place, node = step(tables, axis, node, target)
-                    for hop in range(place, place + hops):
-                        channel = line + hop % tables.sides[axis]
-                        load[channel] += change
-                        largest[number] = max(largest[number], load[channel])
-    return largest
-
-
 # -- stamped, path by path -------------------------------------------------------------------------
-
-
-@njit()
-def count_loads(channels, offsets, weights, load, weighted_load):
-    """Add every path, and its weight, to each of its channels."""
-    for path in range(len(offsets) - 1):
-        for hop in range(offsets[path], offsets[path + 1]):
-            load[channels[hop]] += 1
-            weighted_load[channels[hop]] += weights[path]
 
 
 @njit(nogil=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import combinations
+from heapq import heapify, heappop, heappush
+from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -585,7 +586,7 @@ def _heavy_part(joint: JointWeights, least: float) -> tuple[Ints, Neighbours]:
 
 def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> Ints | None:
     """Return the node of each task of the guest, such that neighbours stay neighbours."""
-    from netloom.mapping.kernels.embedding import place_order, search
+    from netloom.mapping.kernels.embedding import search
 
     degree, free_near = np.diff(guest[0]), np.diff(host[0])
     tasks, number, most = len(degree), len(free_near), int(degree.max())
@@ -599,8 +600,6 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
     choice = possible.sum(axis=1)[task_kind]
     if not choice.all():
         return None
-    order, first = np.zeros(tasks, np.int64), np.zeros((tasks, 3), np.int64)
-    heads = np.zeros(((most + 1) ** 2, 2), np.int64)
     deepest = MOST_ROOTS + tasks * max(MOST_ROOTS, int(free_near.max()))
     space = np.zeros(deepest, np.int64), np.zeros(deepest), np.zeros(tasks + 1, np.int64)
     limits = number - tasks, int(degree.min())
@@ -610,7 +609,7 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
         central, narrow = attempt % 4 < 2, attempt % 2 == 0
         deep = most <= 2 or attempt % 8 >= 4
         root = int(np.argmin(choice)) if central else int(rng.integers(tasks))
-        place_order(guest, root, deep, rng.permutation(tasks), order, first, heads)
+        order = place_order(guest, root, rng.permutation(tasks), deep=deep)
         node_of, task_at = np.full(tasks, -1), np.full(number, -1)
         state = (node_of, task_at, free_near.copy(), free_near.copy(), degree.copy())
         few = min(left, FIRST_STEPS * tasks * 2 ** (attempt // ATTEMPTS))
@@ -622,6 +621,38 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
         left += steps - tasks
         attempt += 1
     return None
+
+
+def place_order(guest: Neighbours, root: int, first: Ints, *, deep: bool) -> Ints:
+    """Return the order in which tasks are placed: each next one has the most placed neighbours.
+
+    Of such, that with the most neighbours. Of these the one found first (or last, if ``deep``, so
+    that the order follows a chain). It begins with ``root``, and ``first`` says which of the other
+    tasks come before others where nothing else does.
+
+    Examples
+    --------
+    >>> star = np.array([0, 3, 4, 5, 6]), np.array([1, 2, 3, 0, 0, 0])
+    >>> place_order(star, 2, np.array([3, 1, 0, 2]), deep=False)
+    array([2, 0, 3, 1])
+    """
+    offsets, near = (each.tolist() for each in guest)
+    degree, turn = np.diff(guest[0]).tolist(), count(0, -1 if deep else 1)
+    waiting = [(0, -degree[task], next(turn), task) for task in first.tolist()]
+    heapify(waiting)
+    beside, order, task = [0] * len(degree), list[int](), root  # placed neighbours, or -1 if placed
+    while True:
+        order.append(task)
+        beside[task] = -1
+        if len(order) == len(degree):
+            return np.array(order, np.int64)
+        for other in near[offsets[task] : offsets[task + 1]]:
+            if beside[other] >= 0:
+                beside[other] += 1
+                heappush(waiting, (-beside[other], -degree[other], next(turn), other))
+        task, fewer = -1, 0
+        while task < 0 or beside[task] != -fewer:  # what it was before it had more
+            fewer, _, _, task = heappop(waiting)
 
 
 def _within(graph: Neighbours, radius: int) -> Ints:
