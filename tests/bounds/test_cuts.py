@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.bounds import cut_bounds, tapers
-from netloom.bounds.cuts import subtree_of
 from netloom.contention import measure_loads
 from netloom.routing import parse_routing
 from netloom.topology import mesh, topology
@@ -108,20 +107,6 @@ def test_a_subtree_is_what_its_uplinks_part():
     assert (cuts["subtree"].bandwidth, cuts["subtree"].time) == (2, 2.0)
     assert cuts["router"].time == 1.0
     assert cuts["subtree"].name == "subtree 0 of level 2"
-
-
-def test_subtrees_are_the_parts_that_lie_below_a_level():
-    net = topology("xgft:2x3x2/1x2x3")
-    shape = net.family
-    part = subtree_of(shape, 2)
-    below = part >= 0
-    inside = net.routers
-    kept = below[inside.channel_source] & below[inside.channel_target]
-    ends = inside.channel_source[kept].tolist(), inside.channel_target[kept].tolist()
-    graph = nx.Graph(list(zip(*ends, strict=True)))
-    assert nx.number_connected_components(graph) == 2
-    for component in nx.connected_components(graph):
-        assert len(set(part[list(component)].tolist())) == 1
 
 
 def test_halves_have_the_largest_flow_between_them():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.bounds import bisection_bound, busiest_bound, tables, traffic_bound
-from netloom.bounds.tables import pairs_across
 from netloom.contention import effective_bisection, shift_loads
 from netloom.routing import DModK, parse_routing, paths
 from netloom.routing.forwarding.tables import ForwardingTable
@@ -109,15 +108,6 @@ def test_flows_to_a_host_are_not_split():
     found = traffic_bound(net, *three, np.ones(3))
     assert (found.value, found.why) == (2.0, "what 2 hosts get each from leaf0 takes one channel")
     assert traffic_bound(net, np.array([0]), np.array([1]), np.ones(1)).value == 0.0
-
-
-def test_crossing_is_what_matchings_do():
-    rng = np.random.default_rng(1)
-    seen = np.zeros(4)
-    for _ in range(4000):
-        drawn = rng.permutation(9)
-        seen[((drawn[:4] < 3) & (drawn[4:8] >= 3)).sum()] += 1 / 4000
-    assert pairs_across(9, 3) == pytest.approx(seen, abs=0.03)
 
 
 @pytest.mark.parametrize("spec", ["xgft:8x8/1x8", "leaf-spine:4x8x4", "leaf-spine:2x1x3"])

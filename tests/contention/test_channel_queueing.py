@@ -126,17 +126,6 @@ def test_a_channel_that_is_full_is_the_limit():
     assert beyond.utilisation[beyond.busiest_channel] == pytest.approx(0.15 * 7)
 
 
-def test_channels_carry_what_their_paths_send():
-    net = torus(4, 4)
-    flows = traffic_flows(net, "uniform", 2)
-    used = prepare_channels(flows, ChannelRouter(vcs=2), flits=3).utilisation
-    by_hand = np.zeros(net.num_channels)
-    for path, rate in enumerate(flows.rate):
-        by_hand[flows.paths[path]] += rate
-    assert used == pytest.approx(by_hand)
-    assert used == pytest.approx(np.full(net.num_channels, used[0]))  # ties go both ways
-
-
 # Paths and virtual channels.
 
 
@@ -209,19 +198,6 @@ def test_the_twin_agrees_on_a_ring_with_classes():
     for router in (ChannelRouter(vcs=3), ChannelRouter(vcs=3, switching="virtual-cut-through")):
         found = predict_channels(prepare_channels(flows, router, flits=5), 0.25)
         assert found.path_latency == pytest.approx(path_latencies(flows, router, 5, 0.25), abs=0.02)
-
-
-@settings(max_examples=20, deadline=None)
-@given(random_flows(), st.integers(1, 4))
-def test_a_path_given_in_two_halves_is_the_same(given_flows, vcs):
-    source, target, rate, nodes = given_flows
-    whole = line_flows(source, target, rate, vcs=vcs, nodes=nodes)
-    twice = (np.concatenate([each, each]) for each in (source, target, rate / 2))
-    halves = line_flows(*twice, vcs=vcs, nodes=nodes)
-    one, two = (prepare_channels(each, ChannelRouter(vcs=vcs), flits=5) for each in (whole, halves))
-    assert two.full_load == pytest.approx(one.full_load)
-    first, second = (predict_channels(each, 0.4 * one.full_load) for each in (one, two))
-    assert second.latency == pytest.approx(first.latency, nan_ok=True)
 
 
 @pytest.mark.parametrize("switching", ["wormhole", "virtual-cut-through"])

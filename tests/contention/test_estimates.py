@@ -63,22 +63,6 @@ def test_a_tiny_program_on_a_large_network_is_sampled():
     assert 1.5 < found.channel_load_max < 3
 
 
-def test_the_expected_maximum_load_is_near_what_random_mappings_show():
-    net, routing = mesh(16, 16), DimensionOrder()
-    tasks = np.arange(256)
-    source = np.repeat(tasks, 8)
-    target = (tasks[:, None] ^ (1 << np.arange(8))).ravel()
-    rng = np.random.default_rng(1)
-    shown = np.mean(
-        [
-            measure(net, routing, at[source], at[target]).channel_load.max()
-            for at in (rng.permutation(256) for _ in range(100))
-        ]
-    )
-    expected = expect_random(net, routing, source, target)
-    assert expected.channel_load_max == pytest.approx(shown, rel=0.01)
-
-
 def test_no_edges_no_contention():
     found = expect_random(mesh(4, 4), DimensionOrder(), [], [])
     assert found.path_contention_mean == 0
