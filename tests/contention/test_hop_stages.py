@@ -1,11 +1,10 @@
 """What routings by hop load, followed stage by stage, against what all their paths do."""
 
-import numpy as np
 import pytest
 
 from netloom.bounds.demand import demand_of
 from netloom.contention import expected_loads
-from netloom.contention.decisions import alike_states, can_follow, chooses, drawn_loads
+from netloom.contention.decisions import can_follow, chooses, drawn_loads
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.simulation.network.demand import followed
 from netloom.topology import topology
@@ -40,17 +39,6 @@ def test_packets_that_draw_load_what_all_their_paths_do(spec, name, pattern):
     plain = parse_routing(name, net)
     expected = expected_loads(net, plain, pairs.source, pairs.target, weight)
     assert loads(net, name, traffic) == pytest.approx(expected[: net.num_network_channels])
-
-
-def test_states_that_differ_in_their_vcs_only_are_one():
-    net = topology("dragonfly:2x4x2")
-    for name, states in (("minimal", 1), ("minimal-group", 1), ("nca", 1)):
-        spec = "fat-tree:2x3" if name == "nca" else net.name
-        routing = virtual_channel_routing(topology(spec), name, num_vcs=12)
-        assert len(np.unique(alike_states(routing.tables))) <= states
-    # to the goal that was drawn, and from there; and where it is drawn
-    routing = virtual_channel_routing(net, "valiant", num_vcs=12)
-    assert len(np.unique(alike_states(routing.tables))) <= 4
 
 
 def test_what_looks_at_credits_goes_the_short_way_through_an_idle_network():

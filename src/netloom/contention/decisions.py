@@ -261,7 +261,6 @@ class Follower:
         assert can_follow(tables)
         self.idle, self.to = idle, goals
         self.tables, self.channel_at = tables, channel_at.astype(np.int64)
-        self.alike = alike_states(tables)
         aux = [tables.table_goals[tables.table[at]] for at in np.flatnonzero(tables.to_aux)]
         self.most_aux = int(max(aux, default=0)) + 1
         routers = len(tables.detour_class)
@@ -274,7 +273,7 @@ class Follower:
         ``MOST_STAGES``, or some packet has no way.
         """
         zero = np.zeros(len(router), np.int64)
-        start = _At(zero + COMES, zero + self.alike[0], router.astype(np.int64), goal, zero - 1)
+        start = _At(zero + COMES, zero, router.astype(np.int64), goal, zero - 1)
         known, place = np.unique(self._key(start), return_inverse=True)
         keys, found, fresh, many = [known], [], known, len(known)
         while len(fresh):
@@ -302,9 +301,8 @@ class Follower:
         return stages, place.astype(np.int64)
 
     def _key(self, at: _At) -> Ints:
-        """Return the number of each stage: stages that only VCs tell apart are one."""
-        place = (at.step, self.alike[at.state], at.router, at.goal, at.aux + 1)
-        return np.asarray(np.ravel_multi_index(place, self.sizes), np.int64)
+        """Return the number of each stage."""
+        return np.asarray(np.ravel_multi_index(at._replace(aux=at.aux + 1), self.sizes), np.int64)
 
     def _onward(self, at: _At) -> tuple[_Arcs | None, NDArray[np.int8]]:
         """Return the arcs from some stages, by stage, and how each is left."""
@@ -439,35 +437,6 @@ def chooses(tables: HopTables) -> bool:
         or tables.detour not in (0, ALWAYS)
         or tables.escape_vcs != 0
     )
-
-
-def alike_states(tables: HopTables) -> Ints:
-    """Return int64[S], of each state the lowest one that leads packets by the same ways.
-
-    States that differ in their VCs only are alike: those from which the same tables are followed,
-    step by step (Moore's partition refinement).
-    """
-    count = len(tables.vcs)
-    delta = tables.delta.reshape(count, -1)
-    state = np.arange(count)
-    escaped = state >= tables.escape_state if tables.escape_vcs else np.zeros(count, bool)
-    ejects = tables.eject_vcs != 0
-    own = np.stack([tables.table, tables.to_aux, tables.decides, ejects, escaped], axis=1)
-    _, group = np.unique(own, axis=0, return_inverse=True)
-    while True:
-        group = group.ravel()
-        keep, leave = (
-            np.where(tables.decides, group[after], -1) for after in (tables.keep, tables.leave)
-        )
-        none = np.where(tables.decides, group[tables.none], -1)
-        turn = np.where(tables.to_aux, group[tables.turn], -1)
-        row = np.column_stack([group, group[delta], keep, leave, none, turn])
-        _, finer = np.unique(row, axis=0, return_inverse=True)
-        if finer.max(initial=0) == group.max(initial=0):
-            break
-        group = finer
-    _, lowest = np.unique(group, return_index=True)
-    return lowest[group].astype(np.int64)
 
 
 def forks(stages: Stages) -> Bools:
