@@ -377,20 +377,20 @@ class Follower:
             each[~leaves] for each in (tail, state, router, goal, aux)
         )
         toward = np.where(tables.to_aux[state], aux, self.to.table[goal])
-        start, count = self._lists(state, router, toward)
-        if (count == 0).any():
+        lists = self._lists(state, router, toward)
+        if (lists[1] == 0).any():
             return None
         escaped = state >= tables.escape_state if tables.escape_vcs else np.zeros(len(state), bool)
         if not self.idle:
             kind[tail] = np.where(escaped, PREFERRED, KINDS[tables.choice])
-        parts = [self._hops(tail, start, count, state, router, goal, aux)]
+        parts = [self._hops(tail, lists, state, router, goal, aux)]
         if tables.escape_vcs and not self.idle:
             free = ~escaped
             kind[tail[free]] = PREFERRED
             own = np.full(int(free.sum()), tables.escape_state)
-            start, count = self._lists(own, router[free], toward[free])
+            lists = self._lists(own, router[free], toward[free])
             ends = (each[free] for each in (router, goal, aux))
-            parts.append(self._hops(tail[free], start, count, own, *ends))
+            parts.append(self._hops(tail[free], lists, own, *ends))
         return parts
 
     def _lists(self, state: Ints, router: Ints, goal: Ints) -> tuple[Ints, Ints]:
@@ -402,11 +402,10 @@ class Follower:
         return start, tables.ports[start].astype(np.int64)
 
     def _hops(
-        self, tail: Ints, start: Ints, count: Ints, state: Ints, router: Ints,
-        goal: Ints, aux: Ints,
-    ) -> _Arcs:  # fmt: skip
+        self, tail: Ints, lists: tuple[Ints, Ints], state: Ints, router: Ints, goal: Ints, aux: Ints
+    ) -> _Arcs:
         """Return the arcs by all ports of some lists."""
-        tables = self.tables
+        tables, (start, count) = self.tables, lists
         each, place = _repeated(count)
         if tables.choice == HASHED:
             from netloom.routing.kernels.shortest_path import mixed

@@ -488,12 +488,9 @@ def _levels(stages: Stages) -> list[_Level]:
         arcs = order[begin:end]
         here, first, of = np.unique(stage[arcs], return_index=True, return_inverse=True)
         two = np.flatnonzero(stages.kind[stage[arcs]] == BETTER_OF_TWO)
-        every.append(
-            _Level(
-                here, first, stage[arcs], of.ravel(), stages.head[arcs], stages.channel[arcs],
-                stages.share[arcs], stages.kind[here] == PREFERRED, two,
-            )
-        )  # fmt: skip
+        passed = (each[arcs] for each in (stages.head, stages.channel, stages.share))
+        preferred = stages.kind[here] == PREFERRED
+        every.append(_Level(here, first, stage[arcs], of.ravel(), *passed, preferred, two))
     return every
 
 
@@ -739,10 +736,11 @@ def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any
             assert isinstance(routing, MinimalGroup | DimensionOrder)
             ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
             leave, host = topology.ejection_router, topology.port_host
-            _walk(
-                demand, inside,
-                lambda row, column: walked(ways, column, leave[row], numbers[host[row]], pick=pick),
-            )  # fmt: skip
+
+            def walk(row: Ints, column: Ints) -> Paths:
+                return walked(ways, column, leave[row], numbers[host[row]], pick=pick)
+
+            _walk(demand, inside, walk)
         else:
             _add_between(topology, routing, demand, inside)
     except NoRouteError as error:  # of two routers: where hosts are on them, it names these

@@ -18,7 +18,7 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import measure
-from netloom.mapping.allocation import nodes_for_tasks
+from netloom.mapping.allocation import allocated_hosts
 from netloom.mapping.layouts import Layout, cube_of_hosts
 from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
@@ -417,11 +417,10 @@ def nodes_of(arrays: SearchArrays, held: Held) -> Ints:
 
 def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:
     """Return the working space of a thread's kernels. See ``kernels.search``."""
-    channels = arrays.num_channels
-    return (
-        np.zeros(channels, np.int64), np.zeros(channels), np.zeros(channels, np.int8),
-        np.zeros(1, np.int64), np.zeros(len(arrays.place_node), np.int64), np.zeros(channels),
-    )  # fmt: skip
+    channels, zeros = arrays.num_channels, np.zeros
+    marked, number = zeros(channels, np.int8), zeros(1, np.int64)
+    items = zeros(len(arrays.place_node), np.int64)
+    return zeros(channels, np.int64), zeros(channels), marked, number, items, zeros(channels)
 
 
 def places_of_items(start: Ints, place_node: Ints) -> Ints:
@@ -773,21 +772,10 @@ def search_mapping(
     began = thread_time()
     routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
-    if nodes is None:
-        allowed = nodes_for_tasks(topology)
-    else:
-        given = np.unique(np.asarray(nodes, np.int64))
-        if not len(given) or given[0] < 0 or given[-1] >= topology.num_hosts:
-            found = f"{given.tolist()[:8]}"
-            raise InputError("nodes", found, f"numbers below {topology.num_hosts}")
-        allowed = given.astype(np.int32)
+    allowed = np.sort(allocated_hosts(nodes, topology))
     check_room(app.num_tasks, len(allowed), tasks_per_node, "nodes")
     if not carried.sum() > 0:
         raise InputError(app.name, "no traffic", "tasks that communicate")
-    if not seconds > 0 or (rounds is not None and rounds < 0):
-        raise InputError("seconds", f"{seconds:g}", "more than 0, and rounds of at least 0")
-    if seed < 0:
-        raise InputError("seed", f"{seed}", "a whole number of at least 0")
     wanted = objective_of(objective)
     first = identity
     if first is None:

@@ -52,18 +52,6 @@ class Part(NamedTuple):
     drawn: Floats
 
 
-def whole_weights(weights: Floats) -> Ints:
-    """Return weights of at least 1 in the same proportions, that METIS can add up.
-
-    Examples
-    --------
-    >>> whole_weights(np.array([1e-9, 0.25, 0.75]))
-    array([        1, 134217728, 402653184])
-    """
-    scaled = weights / weights.sum() * LARGEST_SUM  # in this order, the tiniest do not overflow
-    return np.asarray(np.maximum(1, np.rint(scaled)), np.int64)
-
-
 def bisect(part: Part, share: int, seed: int) -> Bools:
     """Return which tasks go to the first half, ``share`` of them, bool[tasks].
 
@@ -355,7 +343,8 @@ def partitioned(
     assert app.num_tasks <= len(allowed) * tasks_per_node, "a place for each task"
     joint = joint_weights(app, weights)
     offsets, others = joint.indptr.astype(np.int64), joint.indices.astype(np.int64)
-    program = offsets, others, whole_weights(joint.data)
+    scaled = joint.data / joint.data.sum() * LARGEST_SUM  # in this order, the tiniest survive
+    program = offsets, others, np.maximum(1, np.rint(scaled)).astype(np.int64)
     ground = ground_of(topology, allowed)
     used = compact_nodes(topology, ground, allowed, -(-app.num_tasks // tasks_per_node))
     node_of = np.full(app.num_tasks, used[0], np.int32)  # in the end; the middle of a part so far
