@@ -124,16 +124,6 @@ def test_halves_have_the_largest_flow_between_them():
     assert found.bandwidth == nx.maximum_flow_value(graph, "s", "t")
 
 
-def test_bandwidths_and_parallel_cables_count():
-    routers = topology("leaf-spine:2x1x2/3").routers  # three cables from each leaf
-    net = attach_hosts(routers, np.array([0, 0, 1, 1]), name="thick", bandwidth=4.0)
-    cuts = {
-        cut.kind: cut for cut in cut_bounds(net, np.array([0, 1]), np.array([2, 3]), np.ones(2))
-    }
-    assert cuts["host"].time == 1 / 4
-    assert cuts["router"].time == cuts["half"].time == 2 / 3
-
-
 def test_ports_on_several_routers_are_on_neither_side():
     """A host with a port to each of two routers need not cross from one to the other."""
     net = attach_hosts(

@@ -22,12 +22,8 @@ from netloom.routing import (
     source_routes,
     virtual_channel_routing,
 )
-from netloom.simulation.network.routers import Router
-from netloom.simulation.network.run import Run, run_network
-from netloom.simulation.steady import Limits
 from netloom.topology import Topology, cube, mesh, topology, torus
 from netloom.topology.core import attach_hosts
-from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.traffic import pairs, uniform
 
 FLITS = 5
@@ -130,24 +126,6 @@ def test_packets_wait_as_where_hosts_are_routers(spec, vcs):
     for part in (0.1, 0.3):
         load = part * hosted.full_load
         assert wait(hosted, load) == pytest.approx(wait(direct, load), rel=0.01)
-
-
-@pytest.mark.parametrize(("spec", "load"), [("fat-tree:8x1", 0.3), ("leaf-spine:3x2x3", 0.2)])
-def test_the_simulator_of_hosts_as_routers_says_the_same(spec, load):
-    """Four cycles a hop more at either end; what packets wait for is the same."""
-    net, router = topology(spec), Router()
-    flows = uniform_flows(net, UpDown(), vcs=router.vcs)
-    predicted = predict_channels(
-        prepare_channels(flows, ChannelRouter.of(router), flits=FLITS), load
-    )
-    direct, given, traffic = as_routers(net, UpDown(), router.vcs)
-    run = Run(
-        direct, given, router, traffic, load,
-        lengths=parse_lengths(FLITS), arrivals=parse_arrivals("bernoulli"), seed=3,
-    )  # fmt: skip
-    measured = run_network(run, Limits(cycles=30_000)).measured
-    simulated = measured.packet_latency - 2 * 4
-    assert predicted.latency == pytest.approx(simulated, rel=0.05)
 
 
 def test_a_port_is_a_node_of_the_flows():

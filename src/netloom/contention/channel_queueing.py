@@ -626,9 +626,10 @@ def prepare_channels(
         found = f"{routers.buffer_flits} for packets of {flits} flits"
         raise InputError("buffer_flits", found, "buffers that hold a packet, to cut through")
     turns, rate, *_ = grouped = group(flows, routers, flits)
-    idle = routers.end_cycles + routers.hop_cycles * flows.paths.lengths + flits - 1
+    hops = flows.paths.lengths
+    moving = routers.end_cycles + routers.hop_cycles * hops + flits - 1
+    idle = moving + credit_wait(routers, hops, flits)
     load = np.bincount(turns.channel, rate * flits)
-    idle = idle + credit_wait(routers, flows.paths.lengths, flits)
     used, full = load[: flows.num_channels].astype(np.float64), float(1 / load.max())
     return PreparedChannels(flows, routers, flits, *grouped, idle, used, full)
 

@@ -179,8 +179,8 @@ def _largest_load(
     ends, each = ends.reshape(2, -1), np.ones(len(source))
     largest = []
     for node_of in mappings:
-        pairs = np.array(node_of, np.int32)[ends]
-        load = dimension_order_loads(topology, routing, *pairs, each, both_ways=False)
+        start, stop = np.array(node_of, np.int32)[ends]
+        load = dimension_order_loads(topology, routing, start, stop, each, both_ways=False)
         largest.append(load.max())
     if placements <= MOST_PLACEMENTS:
         return float(np.mean(largest)), "enumeration", 0.0

@@ -488,9 +488,9 @@ def _levels(stages: Stages) -> list[_Level]:
         arcs = order[begin:end]
         here, first, of = np.unique(stage[arcs], return_index=True, return_inverse=True)
         two = np.flatnonzero(stages.kind[stage[arcs]] == BETTER_OF_TWO)
-        passed = (each[arcs] for each in (stages.head, stages.channel, stages.share))
-        preferred = stages.kind[here] == PREFERRED
-        every.append(_Level(here, first, stage[arcs], of.ravel(), *passed, preferred, two))
+        preferred, share = stages.kind[here] == PREFERRED, stages.share[arcs]
+        passed = stage[arcs], of.ravel(), stages.head[arcs], stages.channel[arcs]
+        every.append(_Level(here, first, *passed, share, preferred, two))
     return every
 
 

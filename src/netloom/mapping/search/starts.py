@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import combinations, count
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,16 +18,15 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.layouts import fitting_layouts
-from netloom.mapping.search.objectives import hops, joint_weights
+from netloom.mapping.search.objectives import JointWeights, Measure, hops, joint_weights
 from netloom.topology import Cube, Topology, hop_distances, working_nodes
 from netloom.workload import ProcessGraph
 
-if TYPE_CHECKING:
-    from netloom.mapping.search.objectives import JointWeights, Measure
+Neighbours: TypeAlias = tuple[Ints, Ints]
+"""Offsets, and the neighbours of each."""
 
-    Program: TypeAlias = tuple[Ints, Ints, Ints]
-
-    Neighbours: TypeAlias = tuple[Ints, Ints]
+Program: TypeAlias = tuple[Ints, Ints, Ints]
+"""The same, and whole weights."""
 
 LARGEST_SUM = 2**29
 """Most that all whole-number weights may come to: METIS adds them up in 32 bits."""
