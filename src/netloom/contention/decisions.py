@@ -93,7 +93,7 @@ def drawn_loads(stages: Stages, entry: Ints, weight: Floats, num_channels: int) 
         here = np.flatnonzero((flow > 0) & (count > 0))
         if not len(here):
             return load[:-1]
-        arc, each = _arcs_of(stages, here)
+        arc, each = arcs_of(stages, here)
         sent = flow[here[each]] * stages.share[arc]
         load += np.bincount(stages.channel[arc] % (num_channels + 1), sent, num_channels + 1)
         flow = np.bincount(stages.head[arc], sent, minlength=many)
@@ -140,7 +140,7 @@ def sequences(
         ended[: len(before)] = before
         ended += np.bincount(sequence[over], amount[over], len(every))
         at, sequence, amount = at[~over], sequence[~over], amount[~over]
-        arc, each = _arcs_of(stages, at)
+        arc, each = arcs_of(stages, at)
         after = sequence[each].copy()
         moved = kind[arc] >= 0
         steps, place = np.unique(after[moved] * kinds + kind[arc[moved]], return_inverse=True)
@@ -160,7 +160,7 @@ def sequences(
     return {one: float(many) for one, many in zip(every, ended.tolist(), strict=False) if many}
 
 
-def _arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
+def arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
     """Return the arcs of some stages, one stage after the other, and the place of the stage."""
     each, place = _repeated(np.diff(stages.first)[at])
     return stages.first[at][each] + place, each
