@@ -121,6 +121,13 @@ class Flows:
     num_nodes: int
     num_channels: int
 
+    @property
+    def layers(self) -> int:
+        """In how many layers of VCs paths are that could deadlock, or 1 if in none."""
+        used = np.unique(self.vc_share, axis=0)
+        disjoint = len(used) > 1 and ((used > 0).sum(axis=0) <= 1).all()
+        return len(used) if disjoint else 1
+
 
 def follow_flows(
     routing: VirtualChannelRouting, sources: ArrayLike, targets: ArrayLike, rates: ArrayLike

@@ -33,6 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import njit
+from netloom.contention.kernels.expected_load import add_run
 from netloom.routing.kernels.dimension_order import step
 
 # -- counted, line by line -------------------------------------------------------------------------
@@ -40,22 +41,6 @@ from netloom.routing.kernels.dimension_order import step
 
 COUNT, WEIGHT, JOINED = 0, 1, 2
 """Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""
-
-
-@njit()
-def _cover(load, line, length, place, hops, weight):
-    """Add one path to a difference array over ``hops`` channels of a line, round its end too."""
-    load[line + place, COUNT] += 1
-    load[line + place, WEIGHT] += weight
-    beyond = place + hops
-    if beyond == length:
-        return
-    if beyond > length:
-        load[line, COUNT] += 1
-        load[line, WEIGHT] += weight
-        beyond -= length
-    load[line + beyond, COUNT] -= 1
-    load[line + beyond, WEIGHT] -= weight
 
 
 @njit()
@@ -83,7 +68,8 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
             continue
         line -= base
         first = line + place
-        _cover(load, line, length, place, hops, weights[path])
+        add_run(load[:, COUNT], line, length, place, hops, 1.0)
+        add_run(load[:, WEIGHT], line, length, place, hops, weights[path])
         join[first, COUNT] += 1
         join[first, WEIGHT] += weights[path]
         if came[path] >= 0:
