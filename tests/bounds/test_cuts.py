@@ -20,9 +20,9 @@ SPECS = [
 
 def traffic(data, hosts):
     many = data.draw(st.integers(1, 12))
-    ends = [data.draw(st.lists(st.integers(0, hosts - 1), min_size=many, max_size=many))
-            for _ in range(2)]  # fmt: skip
-    weights = data.draw(st.lists(st.integers(0, 9), min_size=many, max_size=many))
+    size = {"min_size": many, "max_size": many}
+    ends = [data.draw(st.lists(st.integers(0, hosts - 1), **size)) for _ in range(2)]
+    weights = data.draw(st.lists(st.integers(0, 9), **size))
     return np.array(ends[0], np.int32), np.array(ends[1], np.int32), np.array(weights, float)
 
 
@@ -136,9 +136,8 @@ def test_ports_on_several_routers_are_on_neither_side():
 def test_oversubscription_of_each_level():
     assert [each.ratio for each in tapers(topology("fat-tree:4x3"))] == [1, 1]
     by_level = tapers(topology("xgft:4x4x2/1x2x1"))
-    assert [(each.router, each.routers, each.ratio) for each in by_level] == [
-        ("s1.0", 8, 2.0), ("s2.0", 4, 4.0)
-    ]  # fmt: skip
+    found = [(each.router, each.routers, each.ratio) for each in by_level]
+    assert found == [("s1.0", 8, 2.0), ("s2.0", 4, 4.0)]
     slow = topology("leaf-spine:2x1x4/2").routers
     net = attach_hosts(slow, np.array([0, 0, 0, 1]), name="uneven", bandwidth=2.0)
     found = tapers(net)[0]

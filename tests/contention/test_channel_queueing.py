@@ -159,24 +159,26 @@ def random_flows(draw):
     return source, target, rate / rate.sum(), nodes
 
 
+SIZES = [(1, 8), (5, 8), (12, 8), (1, 2), (4, 4), (9, 3), (12, 5)]
+"""Flits of a packet, and of a buffer."""
+
+
+@st.composite
+def random_routers(draw):
+    preset, few = PRESETS[draw(st.sampled_from(sorted(PRESETS)))], st.integers(1, 3)
+    return replace(preset, vcs=draw(few), channel_cycles=draw(few))
+
+
 @settings(max_examples=30, deadline=None)
-@given(
-    random_flows(), st.sampled_from([(1, 8), (5, 8), (12, 8), (1, 2), (4, 4), (9, 3), (12, 5)]),
-    st.integers(1, 3), st.booleans(), st.sampled_from(sorted(PRESETS)), st.integers(1, 3),
-)  # fmt: skip
-def test_the_kernel_agrees_with_its_plain_twin(given_flows, sizes, vcs, whole, preset, cycles):
+@given(random_flows(), st.sampled_from(SIZES), st.booleans(), random_routers())
+def test_the_kernel_agrees_with_its_plain_twin(given_flows, sizes, whole, router):
     source, target, rate, nodes = given_flows
     flits, buffer = sizes
-    flows = line_flows(source, target, rate, vcs=vcs, nodes=nodes)
-    router = ChannelRouter.of(
-        replace(
-            PRESETS[preset],
-            vcs=vcs,
-            buffer_flits=max(buffer, flits) if whole else buffer,
-            switching="virtual-cut-through" if whole else "wormhole",
-            channel_cycles=cycles,
-        )
-    )
+    flows = line_flows(source, target, rate, vcs=router.vcs, nodes=nodes)
+    switching = "wormhole"
+    if whole:
+        switching, buffer = "virtual-cut-through", max(buffer, flits)
+    router = ChannelRouter.of(replace(router, buffer_flits=buffer, switching=switching))
     prepared = prepare_channels(flows, router, flits=flits)
     load = 0.5 * channel_saturation(prepared)
     found = predict_channels(prepared, load)
@@ -214,10 +216,8 @@ def test_latency_rises_with_load_up_to_saturation(switching):
 
 def simulated(net, traffic, router, flits, load):
     routing = virtual_channel_routing(net, "dimension-order", num_vcs=router.vcs)
-    run = Run(
-        net, routing, router, traffic, load,
-        lengths=parse_lengths(str(flits)), arrivals=parse_arrivals("bernoulli"), seed=1,
-    )  # fmt: skip
+    law = {"lengths": parse_lengths(str(flits)), "arrivals": parse_arrivals("bernoulli")}
+    run = Run(net, routing, router, traffic, load, **law, seed=1)
     return run_network(run, Limits(cycles=10_000))
 
 

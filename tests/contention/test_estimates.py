@@ -22,14 +22,12 @@ def all_placements(net, order, source, target, tasks):
 
 
 TRIANGLE = (np.array([0, 0, 1, 1, 2, 2]), np.array([1, 2, 0, 2, 0, 1]))
+NETWORKS = [mesh(2, 3), mesh(5), torus(6), torus(5), torus(2, 3), hypercube(2), mesh(2, 1, 3)]
+NETWORKS += [cube([2, 3], [False, True])]
 FAN = (np.array([0, 0, 0, 3]), np.array([1, 2, 3, 1]))
 
 
-@pytest.mark.parametrize(
-    "net", [mesh(2, 3), mesh(5), torus(6), torus(5), torus(2, 3), cube([2, 3], [False, True]),
-            hypercube(2), mesh(2, 1, 3)],
-    ids=lambda net: net.name,
-)  # fmt: skip
+@pytest.mark.parametrize("net", NETWORKS, ids=lambda net: net.name)
 @pytest.mark.parametrize(("edges", "tasks"), [(TRIANGLE, 3), (FAN, 4)])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_expectations_are_exact(net, edges, tasks, reverse):

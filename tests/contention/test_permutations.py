@@ -16,10 +16,8 @@ from tests.reference.permutations import figures
 def test_uneven(monkeypatch):
     """Figures are those of the definition, permutation by permutation, in blocks of any size."""
     rng = np.random.default_rng(1)
-    net = attach_hosts(
-        mesh(3, 2), np.array([0, 0, 1, 2, 3, 5, 5]), name="uneven",
-        bandwidth=rng.choice([0.5, 1.0, 2.0], 7),
-    )  # fmt: skip
+    rate, at = rng.choice([0.5, 1.0, 2.0], 7), np.array([0, 0, 1, 2, 3, 5, 5])
+    net = attach_hosts(mesh(3, 2), at, name="uneven", bandwidth=rate)
     routing = parse_routing("default", net)
     monkeypatch.setattr("netloom.contention.permutations.BLOCK", 15)
     found = shift_loads(net, routing)

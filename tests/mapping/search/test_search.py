@@ -62,8 +62,10 @@ class Mapped(NamedTuple):
         return tuple(self.arrays.net), tuple(self.arrays.graph)
 
     @property
-    def node_of(self):
-        return self.held.node_of.copy()
+    def moved(self):
+        arrays = self.arrays
+        near = tuple(self.held), arrays.near
+        return *self.kernel_task, arrays.partners, arrays.num_tasks, *near
 
 
 def random_mapping(task, routing_name, seed):
@@ -99,15 +101,13 @@ def check_held(mapped, *, loads=True):
 @given(mapped_programs(), st.sampled_from([0.0, 0.5, 1.0]))
 @settings(max_examples=40, deadline=None)
 def test_annealing_counts_what_a_recount_counts(mapped, aside):
-    arrays, held, terms, work = mapped.arrays, mapped.held, (0.5, 2.0, 3.0), room(mapped.arrays)
+    held, terms, work = mapped.held, (0.5, 2.0, 3.0), room(mapped.arrays)
     fill(*mapped.kernel_task, np.zeros(len(held.loads)), tuple(held), work)
     before = cost(held.loads, terms)
     found = mapping_cost.channel_loads(*mapped.task, held.node_of)
     assert before == pytest.approx(mapping_cost.cost(found, *terms))
-    grown = anneal(
-        *mapped.kernel_task, arrays.partners, arrays.num_tasks, tuple(held), arrays.near, terms,
-        0.5 * before, 0.1 * before, 300, aside, work, mapped.rng,
-    )  # fmt: skip
+    cooling = terms, 0.5 * before, 0.1 * before, 300
+    grown = anneal(*mapped.moved, *cooling, aside, work, mapped.rng)
     check_held(mapped)
     found = mapping_cost.channel_loads(*mapped.task, held.node_of)
     counted = mapping_cost.cost(found, *terms)
@@ -150,12 +150,9 @@ def test_what_all_pairs_send_alike_loads_channels_alike(mapped, alike):
 @given(mapped_programs())
 @settings(max_examples=30, deadline=None)
 def test_gathering_counts_what_a_recount_counts(mapped):
-    arrays, held = mapped.arrays, mapped.held
+    held = mapped.held
     before = mapping_cost.hop_bytes(*mapped.task, held.node_of)
-    grown = gather(
-        *mapped.kernel_task, arrays.partners, arrays.num_tasks, tuple(held), arrays.near,
-        0.5 * before, 0.1 * before, 300, mapped.rng,
-    )  # fmt: skip
+    grown = gather(*mapped.moved, 0.5 * before, 0.1 * before, 300, mapped.rng)
     check_held(mapped, loads=False)
     assert before + grown == pytest.approx(mapping_cost.hop_bytes(*mapped.task, held.node_of))
 
@@ -200,8 +197,8 @@ def value_by(objective, app, topology, first):
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_small_programs_get_the_best_mapping_there_is(objective):
-    app = process_graph(6, [0, 1, 2, 3, 4, 5, 0, 2], [3, 4, 5, 1, 2, 0, 1, 3],
-                        bytes=[5, 1, 7, 2, 9, 4, 3, 8])  # fmt: skip
+    ends = [0, 1, 2, 3, 4, 5, 0, 2], [3, 4, 5, 1, 2, 0, 1, 3]
+    app = process_graph(6, *ends, bytes=[5, 1, 7, 2, 9, 4, 3, 8])
     topology = mesh(2, 3)
     value_of = value_by(objective, app, topology, np.arange(6))
     best = min(value_of(np.array(order)) for order in itertools.permutations(range(6)))
