@@ -18,9 +18,5 @@ from .placements import (
     write_mapping as write_mapping,
     write_rank_file as write_rank_file,
 )
-from .search.generations import (
-    FoundMapping as FoundMapping,
-    judged_layout as judged_layout,
-    search_mapping as search_mapping,
-)
+from .search.generations import FoundMapping as FoundMapping, search_mapping as search_mapping
 from .search.objectives import OBJECTIVES as OBJECTIVES

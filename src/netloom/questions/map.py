@@ -35,7 +35,6 @@ from netloom.mapping import (
     Layout,
     check_rank_file,
     find_layout,
-    judged_layout,
     rank_file,
     search_mapping as search,
 )
@@ -55,6 +54,7 @@ from netloom.mapping.gains import (
     relative_change,
 )
 from netloom.mapping.placements import check_room, ranks_on_computers
+from netloom.mapping.search.generations import judged_layout
 from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
