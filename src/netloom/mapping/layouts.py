@@ -544,32 +544,26 @@ def _weighed(split: tuple[_Factors, ...], grid: TaskGrid, network: Cube) -> tupl
 
     ``weight`` paths of a digit cross any point of a line, twice as many if its ring is folded.
     """
-    bound, digits = 0, []
+    bound, digits = 0, list[Digit]()
 
-    def load_of(order: list[tuple[int, int]], across: int) -> int:
-        load, weight = 0, 1
+    def laid(order: list[tuple[int, int]], across: int) -> tuple[int, list[Digit]]:
+        load, weight, found = 0, 1, list[Digit]()
         for radix, axis in order:
             digit = Digit(axis, across, radix, weight)
             flat = grid.is_ring(axis) and not _goes_round(digit, grid, network)
             radices = [factor for factor in split[axis] if factor > 1]
             load += weight * (2 if flat and is_folded_ring(grid.sides[axis], radices) else 1)
             weight *= radix
-        return load
+            found.append(digit)
+        return load, found
 
     for across in range(len(network.sides)):
-        parts = [(row[across], axis) for axis, row in enumerate(split) if row[across] > 1]
-        parts.sort()
+        parts = sorted((row[across], axis) for axis, row in enumerate(split) if row[across] > 1)
         orders = [parts]
         if network.wraps[across]:  # the last digit can go round: let each have its turn
             orders += [[*parts[:at], *parts[at + 1 :], part] for at, part in enumerate(parts)]
-        loads, chosen = min(
-            ((load_of(order, across), order) for order in orders), key=lambda choice: choice[0]
-        )
-        bound = max(bound, loads)
-        weight = 1
-        for radix, axis in chosen:
-            digits.append(Digit(axis, across, radix, weight))
-            weight *= radix
+        load, chosen = min((laid(order, across) for order in orders), key=lambda way: way[0])
+        bound, digits = max(bound, load), digits + chosen
     return bound, digits
 
 
