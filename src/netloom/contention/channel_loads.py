@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
+from netloom.contention.expected_load import checked_pairs, expected_loads
 from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.ragged import legs
 from netloom.routing.ways import cube_tables
@@ -108,24 +109,6 @@ def split_loads(topology: Topology, load: NDArray[Any], weighted_load: Floats) -
     }
 
 
-def checked_pairs(
-    sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None
-) -> tuple[Ints, Ints, Floats]:
-    """Return sources, targets and weights of pairs as arrays of one length.
-
-    Raises
-    ------
-    InputError
-        If they do not match.
-    """
-    from_node = np.ascontiguousarray(sources, np.int32)
-    to_node = np.ascontiguousarray(targets, np.int32)
-    weight = np.ones(len(from_node)) if weights is None else np.asarray(weights, np.float64)
-    if not from_node.shape == to_node.shape == weight.shape:
-        raise InputError("paths", f"{len(to_node)} targets, {len(weight)} weights", "one a source")
-    return from_node, to_node, weight
-
-
 def measure_loads(
     topology: Topology,
     routing: Routing,
@@ -149,8 +132,6 @@ def measure_loads(
     source, target, weight = checked_pairs(sources, targets, weights)
     load: NDArray[Any]
     if routing.several:
-        from netloom.contention.expected_load import expected_loads
-
         weighted = expected_loads(topology, routing, source, target, weight)
         alike = float(weight[0]) if len(weight) else 1.0
         if alike and bool((weight == alike).all()):

@@ -68,7 +68,7 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.words import counted, listed
-from netloom.contention.channel_loads import checked_pairs
+from netloom.contention.expected_load import checked_pairs
 from netloom.routing import (
     DimensionOrder,
     Paths,

@@ -632,6 +632,24 @@ def _blocks(numbers: Ints, width: int) -> Iterator[Ints]:
         yield numbers[first : first + many]
 
 
+def checked_pairs(
+    sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None
+) -> tuple[Ints, Ints, Floats]:
+    """Return sources, targets and weights of pairs as arrays of one length.
+
+    Raises
+    ------
+    InputError
+        If they do not match.
+    """
+    from_node = np.ascontiguousarray(sources, np.int32)
+    to_node = np.ascontiguousarray(targets, np.int32)
+    weight = np.ones(len(from_node)) if weights is None else np.asarray(weights, np.float64)
+    if not from_node.shape == to_node.shape == weight.shape:
+        raise InputError("paths", f"{len(to_node)} targets, {len(weight)} weights", "one a source")
+    return from_node, to_node, weight
+
+
 FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
 """Pairs that are walked at a time."""
 
@@ -684,10 +702,7 @@ def expected_loads(
     >>> {net.channel_name(c): float(load[c]) for c in np.flatnonzero(load[:8])}
     {'leaf0 -> spine0': 2.0, 'leaf0 -> spine1': 2.0, 'spine0 -> leaf1': 2.0, 'spine1 -> leaf1': 2.0}
     """
-    source, target = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
-    weight = np.ones(len(source)) if weights is None else np.asarray(weights, np.float64)
-    if not source.shape == target.shape == weight.shape:
-        raise InputError("pairs", f"{len(target)} targets, {len(weight)} weights", "one a source")
+    source, target, weight = checked_pairs(sources, targets, weights)
     load = np.zeros(topology.num_channels)
     if isinstance(routing, RandomUp):
         whole_tree(topology, routing)  # refuses what is none

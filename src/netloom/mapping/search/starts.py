@@ -622,7 +622,7 @@ def place_order(guest: Neighbours, root: int, first: Ints, *, deep: bool) -> Int
     --------
     >>> star = np.array([0, 3, 4, 5, 6]), np.array([1, 2, 3, 0, 0, 0])
     >>> place_order(star, 2, np.array([3, 1, 0, 2]), deep=False)
-    array([2, 0, 3, 1])
+    array([2, 0, 1, 3])
     """
     offsets, near = (each.tolist() for each in guest)
     degree, turn = np.diff(guest[0]).tolist(), count(0, -1 if deep else 1)
