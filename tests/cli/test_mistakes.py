@@ -58,7 +58,8 @@ MAPS = [
     (f"{MAP} --rankfile {{tmp}}/r --rankfile-format cray --on mesh:9x9", "64 tasks for 81 places"),
     (f"{MAP} --rankfile {{tmp}}/r --hosts {{tmp}}/few", "hosts: found 2 host names"),
     (f"{MAP} --plot {{tmp}}/folder.svg", "folder.svg: found a folder"),
-    (f"{MAP} --routes {{tmp}}/one --rankfile {{tmp}}/one", "the same file for two outputs"),
+    (f"{MAP} --routes {{tmp}}/one", "routes: found the network's own"),
+    (f"{MAP} --save-mapping {{tmp}}/one --rankfile {{tmp}}/one", "the same file for two outputs"),
 ]
 """Had the search run first, its answer would have been printed."""
 

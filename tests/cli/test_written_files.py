@@ -19,7 +19,7 @@ LAMMPS = EXAMPLES / "lammps-64.mtx"
 
 COMMANDS = (
     (
-        "map ring:16 --on mesh:4x4 --rounds 1",
+        "map binary-tree:15 --on mesh:4x4 --layout tiles",
         "--plot a.svg --save-mapping b.json --rankfile c.txt --routes d.txt --explore e.html",
     ),
     (
@@ -128,9 +128,10 @@ def test_files_hold_rank_order_if_the_answer_is_to_keep_it(written):
 
 def test_what_was_written_is_read_again(written):
     files = "--rankfile ranks.txt --routes routes.txt --save-mapping map.json"
-    after = json.loads(written(f"map {LAMMPS} --on mesh:8x8 --rounds 1 {files} --json"))["after"]
+    tree = "binary-tree:63 --on mesh:8x8"
+    after = json.loads(written(f"map {tree} --layout tiles {files} --json"))["after"]
     for mapping in ("ranks.txt", "map.json"):
-        again = f"analyze {LAMMPS} --on mesh:8x8 --mapping {mapping} --routing routes:routes.txt"
+        again = f"analyze {tree} --mapping {mapping} --routing routes:routes.txt"
         found = json.loads(written(f"{again} --random-mappings 0 --json"))
         for figure in ("weighted_channel_load", "path_contention", "hop_bytes", "saturation"):
             assert found[figure] == after[figure]

@@ -77,36 +77,14 @@ def test_the_best_split_over_all_ways(chosen, seed):
     assert found.prices.sum() == pytest.approx(1)
     # any prices prove a limit, and no more than they ask is paid
     price = np.random.default_rng(seed).random(network.num_channels)
-    source, target, amounts, ways = listed(routing, source, target, amounts)
+    wiring, offsets = (channels_by_port(network), network.target_end), np.arange(len(source) + 1)
+    ways = list_ways(routing.tables, wiring, target, offsets, source, 10_000)
     load = np.empty(network.num_channels)
     paid = take_cheapest(ways, amounts, price, load)
     ends = zip(source.tolist(), target.tolist(), strict=True)
     cheapest = [min(price[list(way)].sum() for way in all_ways(network, name, *p)) for p in ends]
     assert paid == pytest.approx(amounts @ cheapest)
     assert load @ price == pytest.approx(paid)
-
-
-def listed(routing, source, target, amounts):
-    """The ways of all pairs, each as a target of its own."""
-    wiring = channels_by_port(routing.topology), routing.topology.target_end
-    offsets = np.arange(len(source) + 1)
-    return (
-        source,
-        target,
-        amounts,
-        list_ways(routing.tables, wiring, target, offsets, source, 10_000),
-    )
-
-
-def test_of_ways_as_cheap_the_lowest_port_is_taken():
-    """From a corner of a mesh of 2x2 to the other: by port 0, to the next row, then east."""
-    network = mesh(2, 2)
-    routing = virtual_channel_routing(network, "adaptive", num_vcs=4)
-    *_, amounts, ways = listed(routing, np.array([0]), np.array([3]), np.ones(1))
-    load = np.empty(network.num_channels)
-    assert take_cheapest(ways, amounts, np.ones(network.num_channels), load) == 2
-    names = [network.channel_name(channel) for channel in np.flatnonzero(load)]
-    assert sorted(names) == ["(0,0) -> (1,0)", "(1,0) -> (1,1)"]
 
 
 def test_rising_prices_end_a_few_per_cent_below(monkeypatch):

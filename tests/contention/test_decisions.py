@@ -20,8 +20,8 @@ def stages(*arcs_of):
 
 
 def test_packets_that_travel_two_ways_load_both():
-    both = stages((SHARED, [(1, -1, 1.0), (2, -1, 1.0)]), (SHARED, [(3, 0, 1.0)]),
-                  (SHARED, [(3, 1, 0.25), (3, 2, 0.75)]), (SHARED, []))  # fmt: skip
+    ways = [(1, -1, 1.0), (2, -1, 1.0)], [(3, 0, 1.0)], [(3, 1, 0.25), (3, 2, 0.75)], []
+    both = stages(*((SHARED, arcs) for arcs in ways))
     load = drawn_loads(both, np.array([0, 0]), np.array([1.0, 3.0]), 3)
     assert load.tolist() == [4, 1, 3]
 
@@ -45,8 +45,9 @@ def layered(draw):
         after = sum(widths[: layer + 1])
         for _ in range(widths[layer]):
             heads = draw(st.lists(st.integers(0, widths[layer + 1] - 1), min_size=1, max_size=3))
-            arcs = [(after + head, draw(st.integers(0, channels - 1)), 1 / len(heads))
-                    for head in heads]  # fmt: skip
+            on = [draw(st.integers(0, channels - 1)) for _ in heads]
+            pairs = zip(heads, on, strict=True)
+            arcs = [(after + head, channel, 1 / len(heads)) for head, channel in pairs]
             rows.append((draw(st.sampled_from([SHARED, PREFERRED])), arcs))
     rows += [(SHARED, [])] * widths[2]
     weight = draw(st.lists(st.integers(1, 5), min_size=3, max_size=3))

@@ -8,7 +8,6 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.contention import (
     Contention,
-    loop_saturation,
     measure,
     measure_loads,
     measured,
@@ -19,7 +18,6 @@ from netloom.contention import (
 from netloom.routing import DimensionOrder, DModK, Minimal, ShortestPath
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
-from netloom.workload import process_graph
 
 
 def loads_by_name(net, found):
@@ -39,10 +37,9 @@ def test_a_leaf_spine_by_hand():
     """D-mod-k takes spine d mod 2: h0 → h4 and h1 → h6 share spine 0, h0 → h1 stays in its leaf."""
     net = topology("leaf-spine:2x2x4")
     found = measure(net, DModK(), [0, 1, 0, 2], [4, 6, 1, 2], [5, 7, 1, 100])
-    assert loads_by_name(net, found) == {
-        "leaf0 -> spine0": 12, "spine0 -> leaf1": 12,
-        "h0 -> leaf0": 6, "h1 -> leaf0": 7, "leaf1 -> h4": 5, "leaf1 -> h6": 7, "leaf0 -> h1": 1,
-    }  # fmt: skip
+    inside = {"leaf0 -> spine0": 12, "spine0 -> leaf1": 12}
+    away = {"leaf1 -> h4": 5, "leaf1 -> h6": 7, "leaf0 -> h1": 1}
+    assert loads_by_name(net, found) == inside | away | {"h0 -> leaf0": 6, "h1 -> leaf0": 7}
     assert found.path_length.tolist() == [2, 2, 0, 0]
     assert found.moving.tolist() == [True, True, True, False]
     assert found.path_contention.tolist() == [1, 1, 0, 0]
@@ -53,15 +50,6 @@ def test_a_leaf_spine_by_hand():
     assert into == [2, 1, 0, 0, 0, 0, 0, 0]
     assert out_of == [0, 1, 0, 0, 1, 0, 1, 0]
     assert len(found.channel_load) == net.num_network_channels == 8
-
-
-def test_parallel_cables_are_channels_of_their_own():
-    net = topology("leaf-spine:2x1x2/2")
-    found = measure(net, DModK(), [0, 1], [2, 3])
-    assert found.path_contention.tolist() == [0, 0]
-    assert found.channel_load.max() == 1
-    assert sorted(loads_by_name(net, found))[:2] == ["h0 -> leaf0", "h1 -> leaf0"]
-    assert {"leaf0 -> spine0#1", "leaf0 -> spine0#2"} < set(loads_by_name(net, found))
 
 
 def test_the_bound_is_of_all_channels_hosts_among_them():
@@ -161,13 +149,6 @@ def test_a_path_inside_a_leaf_is_not_slowed_down_and_one_inside_a_host_is_none()
     assert theta[2] == 1
     assert theta[0] == theta[1] > 1
     assert np.isnan(theta[3])
-
-
-def test_loops_inside_a_leaf_saturate_at_their_own_channels():
-    net = topology("leaf-spine:2x2x4")
-    program = process_graph(3, [0, 1, 2], [1, 2, 0])
-    limit = loop_saturation(net, DModK(), program, np.array([0, 1, 2]), program.shares("uniform"))
-    assert limit.upper_bound == 1.0
 
 
 def test_loads_of_several_paths_are_expected_ones():

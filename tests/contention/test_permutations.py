@@ -16,10 +16,8 @@ from tests.reference.permutations import figures
 def test_uneven(monkeypatch):
     """Figures are those of the definition, permutation by permutation, in blocks of any size."""
     rng = np.random.default_rng(1)
-    net = attach_hosts(
-        mesh(3, 2), np.array([0, 0, 1, 2, 3, 5, 5]), name="uneven",
-        bandwidth=rng.choice([0.5, 1.0, 2.0], 7),
-    )  # fmt: skip
+    rate, at = rng.choice([0.5, 1.0, 2.0], 7), np.array([0, 0, 1, 2, 3, 5, 5])
+    net = attach_hosts(mesh(3, 2), at, name="uneven", bandwidth=rate)
     routing = parse_routing("default", net)
     monkeypatch.setattr("netloom.contention.permutations.BLOCK", 15)
     found = shift_loads(net, routing)
@@ -81,14 +79,6 @@ def test_several_paths_are_expected_in_shifts_and_drawn_in_matchings():
     by_leaf = found.largest_load[found.distance % 4 == 0]
     assert by_leaf.tolist() == [2.0] * 3  # four paths of each leaf over two spines
     assert 0 < effective_bisection(net, Minimal(), samples=20).mean < 1
-
-
-def test_a_seed_gives_one_answer():
-    net = topology("leaf-spine:4x2x4")
-    first, same, other = (
-        effective_bisection(net, DModK(), samples=30, seed=seed).mean for seed in (1, 1, 2)
-    )
-    assert first == same != other
 
 
 def test_broken_hosts_take_no_part():

@@ -44,11 +44,10 @@ def test_a_tie_is_named_by_what_it_shares(on, wanted, name):
 
 def test_channels_of_a_broken_network_keep_their_lines():
     broken = nl.analyze("ring:4", "torus:4x4", failed_channels="0-1", random_mappings=0).network
-    row = [
-        at for at in range(broken.num_network_channels)
-        if broken.source_end[at] // 4 == broken.target_end[at] // 4 == 2
-    ]  # fmt: skip
-    assert tie_named(broken, np.array(row)) == "all channels of row 2"
+    inside = slice(broken.num_network_channels)
+    rows = broken.source_end[inside] // 4, broken.target_end[inside] // 4
+    row = np.flatnonzero((rows[0] == 2) & (rows[1] == 2))
+    assert tie_named(broken, row) == "all channels of row 2"
 
 
 def test_a_tie_is_what_equals_the_busiest():

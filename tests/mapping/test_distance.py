@@ -7,7 +7,7 @@ from netloom.base.errors import InputError
 from netloom.mapping import check_mapping
 from netloom.mapping.allocation import mapping_with_distance
 from netloom.routing import DimensionOrder, paths
-from netloom.topology import mesh, topology, torus
+from netloom.topology import mesh, torus
 from netloom.workload import process_graph, torus as torus_graph
 
 
@@ -37,11 +37,6 @@ def test_the_identity_can_be_too_far():
     """Neighbours that are numbered far apart are brought together."""
     graph, network = process_graph(8, [0, 1, 2, 3], [7, 6, 5, 4]), mesh(8)
     assert average(graph, network, mapping_with_distance(graph, network, 1)) == 1
-
-
-def test_any_network():
-    graph, network = torus_graph(4, 4), topology("hypercube:4")
-    assert average(graph, network, mapping_with_distance(graph, network, 2.25)) == 2.25
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,7 @@ def test_labels_of_a_file_are_names(ring):
 
 def test_rank_files_use_them(ring, tmp_path):
     ranks, hosts = tmp_path / "ranks", tmp_path / "hosts"
-    asked = ("analyze", "ring:4", "--on", f"graph:{ring}", "--random-mappings", 0, "--rankfile",
-             ranks, "--rankfile-format", "slurm")  # fmt: skip
+    asked = *f"analyze ring:4 --on graph:{ring} --rankfile-format slurm --rankfile".split(), ranks
     code, out = run(*asked)
     assert code == 0, out
     assert ranks.read_text().split() == NAMES
@@ -56,13 +55,12 @@ def test_rank_files_use_them(ring, tmp_path):
     assert nl.analyze("ring:4", f"graph:{ring}", mapping=str(out)).node_of.tolist() == [3, 2, 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "suffix"),
-    [("dan\ncat # late\nada\nbob\n", "txt"), ("3\ncat\n0\n1\n", "txt"),
-     ('{"node_of": ["dan", 2, "ada", "bob"]}', "json")],
-)  # fmt: skip
-def test_mapping_files_may_use_them(ring, tmp_path, text, suffix):
-    path = tmp_path / f"mapping.{suffix}"
+NAMED = '{"node_of": ["dan", 2, "ada", "bob"]}'
+
+
+@pytest.mark.parametrize("text", ["dan\ncat # late\nada\nbob\n", "3\ncat\n0\n1\n", NAMED])
+def test_mapping_files_may_use_them(ring, tmp_path, text):
+    path = tmp_path / f"mapping.{'json' if text == NAMED else 'txt'}"
     path.write_text(text)
     found = nl.analyze("ring:4", f"graph:{ring}", mapping=str(path), random_mappings=0)
     assert found.node_of.tolist() == [3, 2, 0, 1]
@@ -94,8 +92,7 @@ def test_a_label_is_never_taken_for_a_number_of_another():
 def test_a_label_that_no_host_can_have(tmp_path):
     graph = nx.relabel_nodes(nx.path_graph(2), {0: "rack 1", 1: "rack 2"})
     nx.write_graphml(graph, tmp_path / "net.graphml")
-    asked = ("analyze", "ring:2", "--on", f"graph:{tmp_path / 'net.graphml'}",
-             "--rankfile", tmp_path / "ranks")  # fmt: skip
-    code, out = run(*asked)
+    asked = "analyze", "ring:2", "--on", f"graph:{tmp_path / 'net.graphml'}", "--rankfile"
+    code, out = run(*asked, tmp_path / "ranks")
     assert code != 0
     assert "'rack 1', the name of node 0" in out

@@ -8,10 +8,9 @@ from hypothesis import assume, given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.mapping import OBJECTIVES, check_mapping
-from netloom.mapping.kernels.embedding import place_order
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import Measure, hops, joint_weights, objective_of
-from netloom.mapping.search.starts import embed, partitioned
+from netloom.mapping.search.starts import embed, partitioned, place_order
 from netloom.routing import parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
 from netloom.workload import process_graph
@@ -124,9 +123,7 @@ def test_tasks_are_placed_in_the_order_of_the_reference(problem, deep, random):
     neighbours = [guest[1][a:b].tolist() for a, b in zip(guest[0][:-1], guest[0][1:], strict=True)]
     tasks = app.num_tasks
     first, root = random.sample(range(tasks), tasks), random.randrange(tasks)
-    order, links = np.zeros(tasks, np.int64), np.zeros((tasks, 3), np.int64)
-    heads = np.zeros(((max(map(len, neighbours)) + 1) ** 2, 2), np.int64)
-    place_order(guest, root, deep, np.array(first), order, links, heads)
+    order = place_order(guest, root, np.array(first), deep=deep)
     assert order.tolist() == reference.place_order(neighbours, root, deep, first)
 
 

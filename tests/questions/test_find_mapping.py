@@ -7,7 +7,7 @@ from netloom.mapping import FoundMapping
 from netloom.mapping.gains import PairedRuns, SimulatedRun, gain_of, paired
 from netloom.mapping.search.objectives import Measure, objective_of
 from netloom.mapping.search.starts import random_starts
-from netloom.routing import DimensionOrder, paths
+from netloom.routing import DimensionOrder
 from netloom.topology import mesh
 from netloom.workload import process_graph, read
 
@@ -133,55 +133,6 @@ def test_a_layout_beside_what_it_promises():
     rows = {row.mapping: row.row() for row in found.starts}
     assert rows["tiles"]["channel_load_max"] == 3  # under dimension order
     assert rows["identity"]["objective"] == 16
-
-
-def test_routes_are_chosen_for_the_mapping():
-    asked = {"app": "examples/lammps-64.mtx", "on": "mesh:8x8", "rounds": 0}
-    placed = find_mapping(**asked)
-    routed = find_mapping(**asked, routes=True)
-    assert routed.mapping.tolist() == placed.mapping.tolist()
-    assert routed.value < placed.value
-    assert routed.bound == placed.bound
-    graph, node_of = routed.graph, routed.mapping
-    source, target = node_of[graph.source], node_of[graph.target]
-    chosen = paths(mesh(8, 8), routed.routes, source, target)
-    load = np.bincount(chosen.channels, np.repeat(graph.bytes, chosen.lengths))
-    assert routed.value == load.max()
-    assert np.array_equal(chosen.lengths, placed.after.mapped.contention.path_length)  # minimal
-    assert routed.after.to_dict()["weighted_channel_load"]["max"] == routed.value
-    rows = {row.mapping: row.objective for row in routed.starts}
-    assert rows["mapping"] == placed.value
-    assert rows["result"] == routed.value
-    assert routed.to_dict()["virtual_channels"] == 1
-    assert routed.after.deadlock_cycle == ()
-    assert placed.to_dict()["virtual_channels"] is None
-
-
-def test_chosen_routes_never_make_an_objective_worse():
-    asked = {"app": "random-regular:16,3", "on": "mesh:4x4", "rounds": 0}
-    for objective in ("path-contention", "saturation"):
-        placed = find_mapping(**asked, objective=objective)
-        routed = find_mapping(**asked, objective=objective, routes=True)
-        assert routed.value <= placed.value
-        assert routed.routes is not None
-    ring = find_mapping("ring:4", "mesh:2x2", tasks_per_node=4, routes=True, rounds=0)
-    assert ring.routes is None
-
-
-def test_a_layout_is_its_own_row_without_routes():
-    found = find_mapping("binary-tree:63", "mesh:8x8", layout="tiles", routes=True)
-    rows = {row.mapping: row.objective for row in found.starts}
-    assert "mapping" not in rows
-    assert (rows["tiles"], rows["result"]) == (3, 2)
-
-
-def test_routes_on_rings_need_virtual_channels():
-    found = find_mapping(
-        "all-to-all:16", "torus:4x4", routes=True, simulate=True, load=0.1, **QUICK
-    )
-    assert 2 <= found.virtual_channels <= 4  # layers without a circle, within the router's VCs
-    assert found.simulated.before is not None
-    assert found.simulated.after is not None
 
 
 def test_layouts_are_mappings():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from netloom import analyze, find_mapping
+from netloom import find_mapping
 from netloom.base.errors import InputError
 from netloom.contention import measure, measure_loads
-from netloom.routing import parse_routing, read_routes, write_routes
+from netloom.routing import parse_routing
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph, read
@@ -62,8 +62,6 @@ def test_loads_count_over_bandwidths():
     assert found.value == times.max()
     with pytest.raises(InputError, match="saturation on uneven, whose channels differ"):
         find_mapping(app, uneven(), objective="saturation")
-    with pytest.raises(InputError, match="channels that differ in bandwidth"):
-        find_mapping(app, uneven(), routes=True)
 
 
 def test_several_paths_a_pair_count_as_expected():
@@ -78,21 +76,6 @@ def test_several_paths_a_pair_count_as_expected():
         LAMMPS, "leaf-spine:8x4x8", objective="hop-bytes", routing=routing, rounds=1
     )
     assert same.value == pytest.approx(hops.value)  # all paths are shortest ones
-
-
-def test_routes_are_chosen_between_routers(tmp_path):
-    """All over one spine of four: with routes of their own, all four carry as much."""
-    asked = {"routing": "shortest-path", "rounds": 1}
-    plain = find_mapping(LAMMPS, "leaf-spine:8x4x8", **asked)
-    found = find_mapping(LAMMPS, "leaf-spine:8x4x8", routes=True, **asked)
-    assert found.value < 0.3 * plain.value
-    assert found.virtual_channels == 1
-    file = tmp_path / "routes.txt"
-    write_routes(found.network, found.routes, file)
-    again = read_routes(found.network, file)
-    assert np.array_equal(again.routes.channels, found.routes.routes.channels)
-    own = analyze(LAMMPS, "leaf-spine:8x4x8", mapping=found.mapping, routing=again)
-    assert own.own.weighted_channel_load.max == found.value
 
 
 def test_pairs_come_to_a_leaf_each():

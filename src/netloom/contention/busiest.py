@@ -25,6 +25,7 @@ from netloom.contention.mapped import (
     MappedProgram,
     Spread,
     carried,
+    edges_by_channel,
     injection_bandwidth,
 )
 from netloom.routing import DimensionOrder, Paths, Routing, half_way_round, paths
@@ -563,14 +564,8 @@ def causes_of(mapped: MappedProgram, routing: Routing, routed: Paths | None) -> 
     using = None
     if routed is not None:
         at = np.flatnonzero(routed.channels == mapped.contention.busiest_channel)
-        path = np.searchsorted(routed.offsets, at, side="right") - 1
-        pair = path if routed.pair is None else routed.pair[path]
-        part = 1.0 if routed.probability is None else routed.probability[path]
-        load: Floats = np.zeros(len(mapped.weights))
-        np.add.at(load, pair, mapped.weights[pair] * part)
-        edges = np.flatnonzero(load)
-        edges = edges[np.argsort(-load[edges], kind="stable")]
-        using = edges, load[edges]
+        _, edges, load = edges_by_channel(mapped, routed, at)
+        using = edges[load > 0], load[load > 0]
     return Causes(
         half_way=_half_way(mapped, routing),
         users=None if using is None else _users(mapped, using),

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
+from netloom.contention.expected_load import checked_pairs, expected_loads
 from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.ragged import legs
 from netloom.routing.ways import cube_tables
@@ -108,24 +109,6 @@ def split_loads(topology: Topology, load: NDArray[Any], weighted_load: Floats) -
     }
 
 
-def checked_pairs(
-    sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None
-) -> tuple[Ints, Ints, Floats]:
-    """Return sources, targets and weights of pairs as arrays of one length.
-
-    Raises
-    ------
-    InputError
-        If they do not match.
-    """
-    from_node = np.ascontiguousarray(sources, np.int32)
-    to_node = np.ascontiguousarray(targets, np.int32)
-    weight = np.ones(len(from_node)) if weights is None else np.asarray(weights, np.float64)
-    if not from_node.shape == to_node.shape == weight.shape:
-        raise InputError("paths", f"{len(to_node)} targets, {len(weight)} weights", "one a source")
-    return from_node, to_node, weight
-
-
 def measure_loads(
     topology: Topology,
     routing: Routing,
@@ -149,8 +132,6 @@ def measure_loads(
     source, target, weight = checked_pairs(sources, targets, weights)
     load: NDArray[Any]
     if routing.several:
-        from netloom.contention.expected_load import expected_loads
-
         weighted = expected_loads(topology, routing, source, target, weight)
         alike = float(weight[0]) if len(weight) else 1.0
         if alike and bool((weight == alike).all()):
@@ -158,13 +139,14 @@ def measure_loads(
         else:
             load = expected_loads(topology, routing, source, target, np.ones(len(source)))
     else:
-        from netloom.contention.kernels.channel_loads import count_loads
+        from netloom.contention.kernels.expected_load import add_paths
 
         load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
         for first in range(0, len(source), BLOCK):
             block = slice(first, first + BLOCK)
             routed = paths(topology, routing, source[block], target[block]).whole(topology)
-            count_loads(routed.channels, routed.offsets, weight[block], load, weighted)
+            load += np.bincount(routed.channels, minlength=len(load))
+            add_paths(routed.channels, routed.offsets, weight[block], weighted)
     return ChannelLoads(moving=source != target, **split_loads(topology, load, weighted))
 
 
@@ -323,12 +305,14 @@ def measure_paths(
     >>> measure_paths(both, num_channels=3).channel_load
     array([1, 2, 0], dtype=int32)
     """
-    from netloom.contention.kernels.channel_loads import count_loads, stamp_paths
+    from netloom.contention.kernels.channel_loads import stamp_paths
+    from netloom.contention.kernels.expected_load import add_paths
 
     weight = np.ones(len(routed)) if weights is None else np.asarray(weights, np.float64)
     rate = np.ones(num_channels) if bandwidth is None else bandwidth
-    load, weighted_load = np.zeros(num_channels, np.int32), np.zeros(num_channels)
-    count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
+    load = np.bincount(routed.channels, minlength=num_channels).astype(np.int32)
+    weighted_load = np.zeros(num_channels)
+    add_paths(routed.channels, routed.offsets, weight, weighted_load)
     logical, met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
     lengths, heaviest = routed.lengths, np.zeros(len(routed))
     if len(used := np.flatnonzero(lengths)):

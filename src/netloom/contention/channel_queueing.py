@@ -68,6 +68,7 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.words import counted, listed
+from netloom.contention.expected_load import checked_pairs
 from netloom.routing import (
     DimensionOrder,
     Paths,
@@ -165,9 +166,10 @@ def follow_flows(
     """
     from netloom.contention.kernels.channel_queueing import follow_all
 
+    wanted = "one that leaves no choice of channels; simulate this one"
+    choice, topology = InputError("routing", routing.name, wanted), routing.topology
     if routing.tables.kind in (TWO_PHASE, O1TURN):
-        raise _no_choice(routing)
-    topology = routing.topology
+        raise choice
     check_direct(topology, "paths of nodes", "host_flows")
     source, target, rate = _checked(topology, sources, targets, rates)
     _, aux = draw_aux(routing, np.random.default_rng(0), source, target)
@@ -177,12 +179,11 @@ def follow_flows(
         routing.tables, wiring, source, target, aux, topology.num_channels
     )
     if (hops < 0).any():
-        raise _no_choice(routing)
-    offsets = np.concatenate([[0], np.cumsum(hops)])
-    return Flows(
-        Paths(offsets, channels), source[which], target[which], rate[which] * weight, share, which,
-        topology.num_hosts, topology.num_channels,
-    )  # fmt: skip
+        raise choice
+    inner = Paths(np.append(0, np.cumsum(hops)), channels)
+    source, target, rate = source[which], target[which], rate[which] * weight
+    hosts, channels = topology.num_hosts, topology.num_channels
+    return Flows(inner, source, target, rate, share, which, hosts, channels)
 
 
 def _checked(
@@ -190,28 +191,17 @@ def _checked(
 ) -> tuple[Ints, Ints, Floats]:
     """Return pairs of hosts and their rates, if the network has them and anything is sent."""
     check_alike(topology, "the model of latency")
-    rate, ends = np.asarray(rates, np.float64), []
-    if rate.shape != (np.size(sources),):
-        raise InputError("rates", f"shape {rate.shape}", f"one for each of {np.size(sources)}")
+    source, target, rate = checked_pairs(sources, targets, rates)
     wrong = ~((rate >= 0) & np.isfinite(rate))
     if wrong.any():
         raise InputError("rates", str(rate[wrong][0]), "numbers of at least 0")
     if not rate.any():
         raise InputError("rates", "nothing sent", "some traffic to predict")
-    for where, hosts in (("sources", sources), ("targets", targets)):
-        found = np.asarray(hosts)
-        if found.shape != rate.shape:
-            raise InputError(where, f"shape {found.shape}", f"one for each of {len(rate)}")
-        known = (found >= 0) & (found < topology.num_hosts) & (found == found.astype(np.int64))
+    for where, hosts in (("sources", source), ("targets", target)):
+        known = (hosts >= 0) & (hosts < topology.num_hosts)
         if not known.all():
-            raise InputError(where, f"node {found[~known][0]}", f"0 to {topology.num_hosts - 1}")
-        ends.append(found.astype(np.int32))
-    return ends[0], ends[1], rate
-
-
-def _no_choice(routing: VirtualChannelRouting) -> InputError:
-    wanted = "one that leaves no choice of channels; simulate this one"
-    return InputError("routing", routing.name, wanted)
+            raise InputError(where, f"node {hosts[~known][0]}", f"0 to {topology.num_hosts - 1}")
+    return source, target, rate
 
 
 def host_flows(
@@ -350,15 +340,10 @@ class ChannelRouter:
         )
 
     def __post_init__(self) -> None:
-        for name in ("vcs", "buffer_flits", "hop_cycles"):
-            if getattr(self, name) < 1:
-                raise InputError(name, str(getattr(self, name)), "at least 1")
-        for name in ("end_cycles", "credit_cycles", "head_cycles", "entry_loop_cycles"):
-            if getattr(self, name) < 0:
-                raise InputError(name, str(getattr(self, name)), "at least 0")
-        if self.switching not in ("wormhole", "virtual-cut-through"):
-            wanted = "wormhole or virtual-cut-through"
-            raise InputError("switching", f"'{self.switching}'", wanted)
+        for name, value in vars(self).items():
+            least = int(name in ("vcs", "buffer_flits", "hop_cycles"))
+            if name != "switching" and value < least:
+                raise InputError(name, str(value), f"at least {least}")
 
     @property
     def loop_cycles(self) -> int:
@@ -647,15 +632,13 @@ def prepare_channels(
     if routers.switching == "virtual-cut-through" and flits > routers.buffer_flits:
         found = f"{routers.buffer_flits} for packets of {flits} flits"
         raise InputError("buffer_flits", found, "buffers that hold a packet, to cut through")
-    turns, rate, hop_turn, first_hop = group(flows, routers, flits)
-    idle = routers.end_cycles + routers.hop_cycles * flows.paths.lengths + flits - 1
+    turns, rate, *_ = grouped = group(flows, routers, flits)
+    hops = flows.paths.lengths
+    moving = routers.end_cycles + routers.hop_cycles * hops + flits - 1
+    idle = moving + credit_wait(routers, hops, flits)
     load = np.bincount(turns.channel, rate * flits)
-    return PreparedChannels(
-        flows, routers, flits, turns, rate, hop_turn, first_hop,
-        zero_load_cycles=idle + credit_wait(routers, flows.paths.lengths, flits),
-        utilisation=np.asarray(load[: flows.num_channels], np.float64),
-        full_load=float(1 / load.max()),
-    )  # fmt: skip
+    used, full = load[: flows.num_channels].astype(np.float64), float(1 / load.max())
+    return PreparedChannels(flows, routers, flits, *grouped, idle, used, full)
 
 
 class Busy(NamedTuple):

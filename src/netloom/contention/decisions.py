@@ -93,7 +93,7 @@ def drawn_loads(stages: Stages, entry: Ints, weight: Floats, num_channels: int) 
         here = np.flatnonzero((flow > 0) & (count > 0))
         if not len(here):
             return load[:-1]
-        arc, each = _arcs_of(stages, here)
+        arc, each = arcs_of(stages, here)
         sent = flow[here[each]] * stages.share[arc]
         load += np.bincount(stages.channel[arc] % (num_channels + 1), sent, num_channels + 1)
         flow = np.bincount(stages.head[arc], sent, minlength=many)
@@ -140,7 +140,7 @@ def sequences(
         ended[: len(before)] = before
         ended += np.bincount(sequence[over], amount[over], len(every))
         at, sequence, amount = at[~over], sequence[~over], amount[~over]
-        arc, each = _arcs_of(stages, at)
+        arc, each = arcs_of(stages, at)
         after = sequence[each].copy()
         moved = kind[arc] >= 0
         steps, place = np.unique(after[moved] * kinds + kind[arc[moved]], return_inverse=True)
@@ -160,7 +160,7 @@ def sequences(
     return {one: float(many) for one, many in zip(every, ended.tolist(), strict=False) if many}
 
 
-def _arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
+def arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
     """Return the arcs of some stages, one stage after the other, and the place of the stage."""
     each, place = _repeated(np.diff(stages.first)[at])
     return stages.first[at][each] + place, each
@@ -261,7 +261,6 @@ class Follower:
         assert can_follow(tables)
         self.idle, self.to = idle, goals
         self.tables, self.channel_at = tables, channel_at.astype(np.int64)
-        self.alike = alike_states(tables)
         aux = [tables.table_goals[tables.table[at]] for at in np.flatnonzero(tables.to_aux)]
         self.most_aux = int(max(aux, default=0)) + 1
         routers = len(tables.detour_class)
@@ -274,7 +273,7 @@ class Follower:
         ``MOST_STAGES``, or some packet has no way.
         """
         zero = np.zeros(len(router), np.int64)
-        start = _At(zero + COMES, zero + self.alike[0], router.astype(np.int64), goal, zero - 1)
+        start = _At(zero + COMES, zero, router.astype(np.int64), goal, zero - 1)
         known, place = np.unique(self._key(start), return_inverse=True)
         keys, found, fresh, many = [known], [], known, len(known)
         while len(fresh):
@@ -302,9 +301,8 @@ class Follower:
         return stages, place.astype(np.int64)
 
     def _key(self, at: _At) -> Ints:
-        """Return the number of each stage: stages that only VCs tell apart are one."""
-        place = (at.step, self.alike[at.state], at.router, at.goal, at.aux + 1)
-        return np.asarray(np.ravel_multi_index(place, self.sizes), np.int64)
+        """Return the number of each stage."""
+        return np.asarray(np.ravel_multi_index(at._replace(aux=at.aux + 1), self.sizes), np.int64)
 
     def _onward(self, at: _At) -> tuple[_Arcs | None, NDArray[np.int8]]:
         """Return the arcs from some stages, by stage, and how each is left."""
@@ -379,20 +377,20 @@ class Follower:
             each[~leaves] for each in (tail, state, router, goal, aux)
         )
         toward = np.where(tables.to_aux[state], aux, self.to.table[goal])
-        start, count = self._lists(state, router, toward)
-        if (count == 0).any():
+        lists = self._lists(state, router, toward)
+        if (lists[1] == 0).any():
             return None
         escaped = state >= tables.escape_state if tables.escape_vcs else np.zeros(len(state), bool)
         if not self.idle:
             kind[tail] = np.where(escaped, PREFERRED, KINDS[tables.choice])
-        parts = [self._hops(tail, start, count, state, router, goal, aux)]
+        parts = [self._hops(tail, lists, state, router, goal, aux)]
         if tables.escape_vcs and not self.idle:
             free = ~escaped
             kind[tail[free]] = PREFERRED
             own = np.full(int(free.sum()), tables.escape_state)
-            start, count = self._lists(own, router[free], toward[free])
+            lists = self._lists(own, router[free], toward[free])
             ends = (each[free] for each in (router, goal, aux))
-            parts.append(self._hops(tail[free], start, count, own, *ends))
+            parts.append(self._hops(tail[free], lists, own, *ends))
         return parts
 
     def _lists(self, state: Ints, router: Ints, goal: Ints) -> tuple[Ints, Ints]:
@@ -404,11 +402,10 @@ class Follower:
         return start, tables.ports[start].astype(np.int64)
 
     def _hops(
-        self, tail: Ints, start: Ints, count: Ints, state: Ints, router: Ints,
-        goal: Ints, aux: Ints,
-    ) -> _Arcs:  # fmt: skip
+        self, tail: Ints, lists: tuple[Ints, Ints], state: Ints, router: Ints, goal: Ints, aux: Ints
+    ) -> _Arcs:
         """Return the arcs by all ports of some lists."""
-        tables = self.tables
+        tables, (start, count) = self.tables, lists
         each, place = _repeated(count)
         if tables.choice == HASHED:
             from netloom.routing.kernels.shortest_path import mixed
@@ -439,35 +436,6 @@ def chooses(tables: HopTables) -> bool:
         or tables.detour not in (0, ALWAYS)
         or tables.escape_vcs != 0
     )
-
-
-def alike_states(tables: HopTables) -> Ints:
-    """Return int64[S], of each state the lowest one that leads packets by the same ways.
-
-    States that differ in their VCs only are alike: those from which the same tables are followed,
-    step by step (Moore's partition refinement).
-    """
-    count = len(tables.vcs)
-    delta = tables.delta.reshape(count, -1)
-    state = np.arange(count)
-    escaped = state >= tables.escape_state if tables.escape_vcs else np.zeros(count, bool)
-    ejects = tables.eject_vcs != 0
-    own = np.stack([tables.table, tables.to_aux, tables.decides, ejects, escaped], axis=1)
-    _, group = np.unique(own, axis=0, return_inverse=True)
-    while True:
-        group = group.ravel()
-        keep, leave = (
-            np.where(tables.decides, group[after], -1) for after in (tables.keep, tables.leave)
-        )
-        none = np.where(tables.decides, group[tables.none], -1)
-        turn = np.where(tables.to_aux, group[tables.turn], -1)
-        row = np.column_stack([group, group[delta], keep, leave, none, turn])
-        _, finer = np.unique(row, axis=0, return_inverse=True)
-        if finer.max(initial=0) == group.max(initial=0):
-            break
-        group = finer
-    _, lowest = np.unique(group, return_index=True)
-    return lowest[group].astype(np.int64)
 
 
 def forks(stages: Stages) -> Bools:

@@ -8,10 +8,11 @@ expectations instead, for any process graph on any k-ary n-cube under dimension 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod, sqrt
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Floats, Ints
 from netloom.base.figures import Figures
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.contention.expected_load import dimension_order_loads
 from netloom.routing import DimensionOrder
 from netloom.routing.ways import cube_tables
 from netloom.topology import Cube, average_distance
@@ -26,8 +28,9 @@ from netloom.topology import Cube, average_distance
 MOST_PLACEMENTS = 5_000
 """Placements of a program that are all tried."""
 
-FEWEST_SAMPLES, MOST_SAMPLES, SAMPLED_HOPS = 64, 400, 2**25
-"""Random placements that are tried otherwise, as long as their paths have so few hops in all."""
+FEWEST_SAMPLES, MOST_SAMPLES, SAMPLED_HOPS = 8, 400, 2**25
+"""Random placements that are tried otherwise: so many that their paths, or the channels that are
+looked at, are at most this many in all."""
 
 
 class MeshEstimate(Figures):
@@ -84,11 +87,9 @@ class Expectation(Figures):
         Expected largest channel load, the one figure here that need not be exact.
     channel_load_max_by
         How it was found. ``enumeration``: from all placements, exactly. ``sampling``: the mean of
-        random placements with a seed of their own. ``approximation``: as if the loads of channels
-        were independent and all tasks equally busy, for programs too large to sample. Of ten such
-        it was between 7 % low (a tree on a torus) and 3 % high.
+        random placements with a seed of their own.
     channel_load_max_error
-        Its standard error: 0 where enumerated, None where approximated.
+        Its standard error: 0 where enumerated.
     path_contention_mean
         Expected number of other paths that a path meets.
     """
@@ -96,8 +97,8 @@ class Expectation(Figures):
     path_length_mean: float
     channel_load_mean: float
     channel_load_max: float
-    channel_load_max_by: Literal["enumeration", "sampling", "approximation"]
-    channel_load_max_error: float | None
+    channel_load_max_by: Literal["enumeration", "sampling"]
+    channel_load_max_error: float
     path_contention_mean: float
 
 
@@ -152,8 +153,6 @@ def expect_random(
         + apart * unrelated / (triples * (nodes - 3.0))
     )
     most, found_by, error = _largest_load(topology, routing, source, target)
-    if most is None:
-        most = _expected_maximum(nodes, edges, axes)
     return Expectation(
         path_length_mean=distance,
         channel_load_mean=edges * distance / topology.num_channels,
@@ -166,30 +165,27 @@ def expect_random(
 
 def _largest_load(
     topology: Cube, routing: DimensionOrder, source: Ints, target: Ints
-) -> tuple[float | None, Literal["enumeration", "sampling", "approximation"], float | None]:
+) -> tuple[float, Literal["enumeration", "sampling"], float]:
     """Return the mean largest channel load of all placements, or of some, and its error."""
-    from netloom.contention.kernels.channel_loads import largest_loads
-
     hops = len(source) * average_distance(topology)
-    samples = int(min(MOST_SAMPLES, SAMPLED_HOPS // max(hops, 1)))
-    if samples < FEWEST_SAMPLES:
-        return None, "approximation", None
     busy, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
     hosts = topology.num_hosts  # as many as tasks, of which eight have more placements than that
     placements = prod(range(hosts, hosts - min(len(busy), 8), -1))
+    mappings: Iterable[Any] = permutations(range(hosts), len(busy))
+    if placements > MOST_PLACEMENTS:
+        rng, work = np.random.default_rng(DEFAULT_SEED), max(hops, topology.num_channels)
+        samples = int(np.clip(SAMPLED_HOPS // work, FEWEST_SAMPLES, MOST_SAMPLES))
+        mappings = (rng.choice(hosts, len(busy), replace=False) for _ in range(samples))
+    ends, each = ends.reshape(2, -1), np.ones(len(source))
+    largest = []
+    for node_of in mappings:
+        start, stop = np.array(node_of, np.int32)[ends]
+        load = dimension_order_loads(topology, routing, start, stop, each, both_ways=False)
+        largest.append(load.max())
     if placements <= MOST_PLACEMENTS:
-        every = permutations(range(hosts), len(busy))
-        mappings = np.array(list(every), np.int64).reshape(placements, len(busy))
-    else:
-        rng = np.random.default_rng(DEFAULT_SEED)
-        drawn = [rng.choice(hosts, len(busy), replace=False) for _ in range(samples)]
-        mappings = np.array(drawn, np.int64)
-    tables, load = cube_tables(topology, routing), np.zeros(topology.num_channels, np.int32)
-    starts, stops = ends.reshape(2, -1)
-    largest = largest_loads(tables, mappings, starts, stops, load)
-    if placements <= MOST_PLACEMENTS:
-        return float(largest.mean()), "enumeration", 0.0
-    return float(largest.mean()), "sampling", float(largest.std(ddof=1) / sqrt(samples))
+        return float(np.mean(largest)), "enumeration", 0.0
+    error = float(np.std(largest, ddof=1) / sqrt(len(largest)))
+    return float(np.mean(largest)), "sampling", error
 
 
 @dataclass(frozen=True)
@@ -198,8 +194,6 @@ class _Axis:
 
     ``crossing[d, j]`` pairs cross the channel at place j of a directed line, ``passing[d, j]``
     cross it and the next one. ``leaving[d, x]`` leave coordinate x, ``arriving[d, x]`` end there.
-    Of the pairs that cross a channel, one has ``beyond[d, j]`` targets that its source reaches
-    over the channel, and ``before[d, j]`` sources that so reach its target, on average.
     """
 
     side: int
@@ -207,8 +201,6 @@ class _Axis:
     passing: Floats
     leaving: Floats
     arriving: Floats
-    before: Floats
-    beyond: Floats
 
 
 def _line_axis(side: int) -> _Axis:
@@ -217,7 +209,7 @@ def _line_axis(side: int) -> _Axis:
     passing = before[:, :-1] * (beyond[:, :-1] - 1)
     ahead = side - 1.0 - np.arange(side)
     leaving = np.stack([ahead, ahead[::-1]])
-    return _Axis(side, before * beyond, passing, leaving, leaving[::-1], before, beyond)
+    return _Axis(side, before * beyond, passing, leaving, leaving[::-1])
 
 
 def _ring_axis(side: int) -> _Axis:
@@ -225,9 +217,8 @@ def _ring_axis(side: int) -> _Axis:
     every = np.ones((1, side))
     crossing = farthest * (farthest + 1) / 2 * every
     passing = farthest * (farthest - 1) / 2 * every
-    spread = (2 * farthest + 1) / 3 * every  # Σ c² / Σ c over c = 1 … farthest
     ends = farthest * every
-    return _Axis(side, crossing, passing, ends, ends, spread, spread)
+    return _Axis(side, crossing, passing, ends, ends)
 
 
 def _meeting_pairs(nodes: int, axes: list[_Axis]) -> tuple[float, float, float]:
@@ -236,7 +227,11 @@ def _meeting_pairs(nodes: int, axes: list[_Axis]) -> tuple[float, float, float]:
     Returns those among all pairs (a pair with itself included), those with the same source and
     another target, and those with the same target and another source.
     """
-    earlier, later = _free_nodes(nodes, axes)
+    # Nodes that differ only in the dimensions corrected before each one, and only in those after:
+    # on a channel of a dimension, these coordinates of the source and of the target can be anything
+    sides = np.array([axis.side for axis in axes], np.float64)
+    earlier = np.append(1.0, np.cumprod(sides))[:-1]
+    later = nodes / (earlier * sides)
     together = same_source = same_target = 0.0
     for rank, axis in enumerate(axes):
         lines = nodes / axis.side
@@ -249,49 +244,3 @@ def _meeting_pairs(nodes: int, axes: list[_Axis]) -> tuple[float, float, float]:
             free = (earlier[rank] * later[after]) ** 2
             together -= free * nodes / (axis.side * axes[after].side) * turns
     return together, same_source, same_target
-
-
-def _free_nodes(nodes: int, axes: list[_Axis]) -> tuple[Floats, Floats]:
-    """Nodes that differ only in the dimensions corrected before each one, and only in those after.
-
-    On a channel of a dimension, the coordinates of the source in the former and those of the
-    target in the latter can be anything.
-    """
-    sides = np.array([axis.side for axis in axes], np.float64)
-    earlier = np.concatenate([[1.0], np.cumprod(sides)])[:-1]
-    return earlier, nodes / (earlier * sides)
-
-
-def _expected_maximum(nodes: int, edges: int, axes: list[_Axis]) -> float:
-    """Mean of the largest of independent binomial variables: Σ_x P(max > x).
-
-    There are as many as channels, each with the mean and variance of its place on a line. A load
-    counts edges from a set of nodes into another. Every task sits somewhere, so both sets hold
-    their share of edge ends: the variance is less than a Poisson variable's by the share of nodes
-    outside either set.
-    """
-    from scipy.special import betainc
-
-    found = []
-    for axis, earlier, later in zip(axes, *_free_nodes(nodes, axes), strict=True):
-        mean = edges * (nodes / axis.side) * axis.crossing / (nodes * (nodes - 1.0))
-        outside = (1 - axis.beyond * later / nodes) * (1 - axis.before * earlier / nodes)
-        times = np.full(mean.size, nodes / axis.side)
-        found.append((mean.ravel(), (mean * outside).ravel(), times))
-    means, variances, times = map(np.concatenate, zip(*found, strict=True))
-    loaded = means > 0
-    if not loaded.any():
-        return 0.0
-    means, variances, times = means[loaded], variances[loaded], times[loaded]
-    chance = np.maximum(1 - variances / means, 1e-9)
-    trials = means / chance
-    top = float(means.max())
-    levels = np.arange(max(0, int(top - 10 * sqrt(top) - 10)), int(top + 12 * sqrt(top) + 30))
-    near = means + 10 * np.sqrt(variances) + 10 > top  # the others never are the largest
-    trials, chance, times = trials[near], chance[near], times[near]
-    log_all_below = np.zeros(len(levels))
-    for n, p, count in zip(trials, chance, times, strict=True):
-        left = np.maximum(n - levels, 0)
-        below = np.where(left > 0, betainc(np.maximum(left, 1e-300), levels + 1.0, 1 - p), 1.0)
-        log_all_below += count * np.log(np.maximum(below, 1e-300))
-    return float(levels[0] - np.expm1(log_all_below).sum())

@@ -34,14 +34,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError, NoRouteError
-from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, Stages
+from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, Stages, arcs_of
 from netloom.routing import (
     DimensionOrder,
     Layered,
@@ -407,7 +407,7 @@ def chosen_loads(
     >>> chosen_loads(fork, np.array([0]), np.array([2.0]), np.array([1.0, 3.0])).least
     0.5
     """
-    levels = _levels(stages)
+    by_level = _by_level(stages)
     begins = np.bincount(entry, weight, minlength=len(stages.kind)).astype(np.float64)
     few = min(MOST_WORK // max(len(stages.head), 1), MOST_ENTRIES // len(rate))
     rounds = int(np.clip(few, FIRST_ROUNDS, MOST_PRICINGS))
@@ -415,7 +415,7 @@ def chosen_loads(
     best, limit = Split(0.0, False, prices), np.inf  # noqa: FBT003
     times: list[Floats] = []
     for number in range(1, rounds + 1):
-        paid, time = _cheapest(levels, begins, prices, rate)
+        paid, time = _cheapest(by_level, begins, prices, rate)
         best = Split(paid, False, prices) if paid > best.least else best  # noqa: FBT003
         times.append(time)
         limit = min(limit, float(time.max()))
@@ -449,29 +449,14 @@ def _best_mixture(times: Floats) -> tuple[float, Floats]:
     return float(found.fun), np.asarray(prices / prices.sum())
 
 
-class _Level(NamedTuple):
-    """Stages all of whose arcs lead to earlier levels, and the arcs, stage by stage.
+def _by_level(stages: Stages) -> tuple[Stages, Ints, list[tuple[int, int]]]:
+    """Return stages level by level, the ends of ways first.
 
-    ``first`` is where the arcs of each stage begin, ``stage`` the stage of each arc, ``of`` its
-    place among those of the level. ``two`` are the arcs of which the better of two is taken.
+    Also the new number of each, and the first stage of each level and that after its last. Arcs
+    lead to lower levels.
     """
-
-    stages: Ints
-    first: Ints
-    stage: Ints
-    of: Ints
-    head: Ints
-    channel: Ints
-    share: Floats
-    preferred: Bools
-    two: Ints
-
-
-def _levels(stages: Stages) -> list[_Level]:
-    """Return stages level by level, the ends of ways first."""
     count = np.diff(stages.first)
     many = len(count)
-    stage = np.repeat(np.arange(many), count)
     level, going = np.zeros(many, np.int64), np.flatnonzero(count)
     for number in range(many + 1):
         found = np.zeros(many, np.int64)
@@ -481,60 +466,58 @@ def _levels(stages: Stages) -> list[_Level]:
             break
         assert number < many, "a way leads round in a circle"
         level = found
-    order = np.argsort(level[stage], kind="stable")
-    bounds = np.searchsorted(level[stage][order], np.arange(1, level.max(initial=0) + 2))
-    every = []
-    for begin, end in pairwise(bounds.tolist()):
-        arcs = order[begin:end]
-        here, first, of = np.unique(stage[arcs], return_index=True, return_inverse=True)
-        two = np.flatnonzero(stages.kind[stage[arcs]] == BETTER_OF_TWO)
-        every.append(
-            _Level(
-                here, first, stage[arcs], of.ravel(), stages.head[arcs], stages.channel[arcs],
-                stages.share[arcs], stages.kind[here] == PREFERRED, two,
-            )
-        )  # fmt: skip
-    return every
+    order = np.argsort(level, kind="stable")
+    place, (arc, _) = np.argsort(order), arcs_of(stages, order)
+    first = np.append(0, np.cumsum(count[order]))
+    head, channel, share = place[stages.head[arc]], stages.channel[arc], stages.share[arc]
+    borders = np.searchsorted(level[order], np.arange(1, level.max(initial=0) + 2))
+    moved = Stages(first, head, channel, share, stages.kind[order])
+    return moved, place, list(pairwise(borders.tolist()))
 
 
 def _cheapest(
-    levels: list[_Level], begins: Floats, prices: Floats, rate: Floats
+    by_level: tuple[Stages, Ints, list[tuple[int, int]]],
+    begins: Floats,
+    prices: Floats,
+    rate: Floats,
 ) -> tuple[float, Floats]:
     """Return what all pay at these prices by their cheapest ways, and the time of each channel."""
     asked = np.maximum(prices, LEAST_PRICE / len(prices))
     asked = np.append(asked / asked.sum() / rate, 0.0)  # the last is of arcs without a channel
-    cost, shares = np.zeros(len(begins)), []
-    for level in levels:
-        by, share = asked[level.channel] + cost[level.head], level.share
-        if len(level.two):
-            share = share.copy()
-            share[level.two] = _of_two(level, by)
-        mean = np.add.reduceat(share * by, level.first)
-        least = np.minimum.reduceat(by, level.first)
-        cost[level.stages] = np.where(level.preferred, least, mean)
-        if level.preferred.any():
-            cheap = by <= (least * (1 + 1e-12))[level.of]  # as cheap is as good
-            alike = np.add.reduceat(cheap, level.first, dtype=np.int64)
-            share = np.where(level.preferred[level.of], cheap / alike[level.of], share)
-        shares.append(share)
-    load, flow = np.zeros(len(asked)), begins.copy()
-    for level, share in zip(reversed(levels), reversed(shares), strict=True):
-        sent = flow[level.stage] * share
-        load += np.bincount(level.channel % len(load), sent, len(load))
-        flow += np.bincount(level.head, sent, len(flow))
-    return float(cost @ begins), load[:-1] / rate
+    (first, head, channel, given, kinds), place, levels = by_level
+    cost, share = np.zeros(len(kinds)), given.copy()
+    stage = np.repeat(np.arange(len(kinds)), np.diff(first))
+    for low, high in levels:
+        arcs, begin = slice(first[low], first[high]), first[low:high] - first[low]
+        by, of = asked[channel[arcs]] + cost[head[arcs]], stage[arcs] - low
+        kind = kinds[low:high]
+        two = np.flatnonzero(kind[of] == BETTER_OF_TWO)
+        share[arcs][two] = _of_two(of[two], by[two])
+        mean = np.add.reduceat(share[arcs] * by, begin)
+        least = np.minimum.reduceat(by, begin)
+        cost[low:high] = np.where(kind == PREFERRED, least, mean)
+        cheap = by <= (least * (1 + 1e-12))[of]  # as cheap is as good
+        alike = np.add.reduceat(cheap, begin, dtype=np.int64)
+        share[arcs] = np.where(kind[of] == PREFERRED, cheap / alike[of], share[arcs])
+    load, flow = np.zeros(len(asked)), np.empty(len(kinds))
+    flow[place] = begins
+    for low, high in reversed(levels):
+        arcs = slice(first[low], first[high])
+        sent = flow[stage[arcs]] * share[arcs]
+        load += np.bincount(channel[arcs] % len(load), sent, len(load))
+        flow += np.bincount(head[arcs], sent, len(flow))
+    return float(cost[place] @ begins), load[:-1] / rate
 
 
-def _of_two(level: _Level, by: Floats) -> Floats:
-    """Return the share of each of ``level.two`` if the cheaper one of two drawn arcs is taken.
+def _of_two(of: Ints, by: Floats) -> Floats:
+    """Return the share of each arc if the cheaper one of two drawn arcs of its stage is taken.
 
     Of n arcs, the two may be the same one. The arc of rank j, the cheapest first, is the cheaper
     with the chance ((n - j)² - (n - j - 1)²) / n².
     """
-    order = np.lexsort((by[level.two], level.of[level.two]))
-    of = level.of[level.two][order]
-    many = np.bincount(of, minlength=len(level.stages))[of]
-    rank = np.arange(len(of)) - np.searchsorted(of, of)
+    order = np.lexsort((by, of))
+    many = np.bincount(of)[of[order]]
+    rank = np.arange(len(of)) - np.searchsorted(of[order], of[order])
     share = np.empty(len(of))
     share[order] = (2 * (many - rank) - 1) / many**2
     return share
@@ -649,6 +632,24 @@ def _blocks(numbers: Ints, width: int) -> Iterator[Ints]:
         yield numbers[first : first + many]
 
 
+def checked_pairs(
+    sources: ArrayLike, targets: ArrayLike, weights: ArrayLike | None
+) -> tuple[Ints, Ints, Floats]:
+    """Return sources, targets and weights of pairs as arrays of one length.
+
+    Raises
+    ------
+    InputError
+        If they do not match.
+    """
+    from_node = np.ascontiguousarray(sources, np.int32)
+    to_node = np.ascontiguousarray(targets, np.int32)
+    weight = np.ones(len(from_node)) if weights is None else np.asarray(weights, np.float64)
+    if not from_node.shape == to_node.shape == weight.shape:
+        raise InputError("paths", f"{len(to_node)} targets, {len(weight)} weights", "one a source")
+    return from_node, to_node, weight
+
+
 FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
 """Pairs that are walked at a time."""
 
@@ -701,10 +702,7 @@ def expected_loads(
     >>> {net.channel_name(c): float(load[c]) for c in np.flatnonzero(load[:8])}
     {'leaf0 -> spine0': 2.0, 'leaf0 -> spine1': 2.0, 'spine0 -> leaf1': 2.0, 'spine1 -> leaf1': 2.0}
     """
-    source, target = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
-    weight = np.ones(len(source)) if weights is None else np.asarray(weights, np.float64)
-    if not source.shape == target.shape == weight.shape:
-        raise InputError("pairs", f"{len(target)} targets, {len(weight)} weights", "one a source")
+    source, target, weight = checked_pairs(sources, targets, weights)
     load = np.zeros(topology.num_channels)
     if isinstance(routing, RandomUp):
         whole_tree(topology, routing)  # refuses what is none
@@ -739,10 +737,11 @@ def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any
             assert isinstance(routing, MinimalGroup | DimensionOrder)
             ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
             leave, host = topology.ejection_router, topology.port_host
-            _walk(
-                demand, inside,
-                lambda row, column: walked(ways, column, leave[row], numbers[host[row]], pick=pick),
-            )  # fmt: skip
+
+            def walk(row: Ints, column: Ints) -> Paths:
+                return walked(ways, column, leave[row], numbers[host[row]], pick=pick)
+
+            _walk(demand, inside, walk)
         else:
             _add_between(topology, routing, demand, inside)
     except NoRouteError as error:  # of two routers: where hosts are on them, it names these

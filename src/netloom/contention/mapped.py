@@ -347,6 +347,24 @@ def channels_of(
     return columns if pairs is None else columns | {"pairs": pairs}
 
 
+def edges_by_channel(mapped: MappedProgram, routed: Paths, hops: Ints) -> tuple[Ints, Ints, Floats]:
+    """Return channels, ascending, the edges that load each, and their loads, most first.
+
+    ``hops``: int64[], places of the channels in ``routed.channels`` that are looked at.
+    """
+    path = np.searchsorted(routed.offsets, hops, side="right") - 1
+    edge = path if routed.pair is None else routed.pair[path]
+    part = 1.0 if routed.probability is None else routed.probability[path]
+    many = max(mapped.graph.num_edges, 1)
+    number = routed.channels[hops].astype(np.int64) * many + edge
+    keys, place = np.unique(number, return_inverse=True)
+    load: Floats = np.zeros(len(keys))
+    np.add.at(load, place, mapped.weights[edge] * part)
+    channel, edge = np.divmod(keys, many)
+    order = np.lexsort((edge, -load, channel))
+    return channel[order], edge[order], load[order]
+
+
 def pairs_by_channel(mapped: MappedProgram, routed: Paths | None) -> list[str] | None:
     """Return the pairs of tasks that load each channel most, with their shares, in words.
 
@@ -356,16 +374,7 @@ def pairs_by_channel(mapped: MappedProgram, routed: Paths | None) -> list[str] |
     if routed is None or len(routed.channels) > MOST_SORTED:
         return None
     graph, many = mapped.graph, mapped.topology.num_channels
-    pair = np.repeat(np.arange(len(routed.offsets) - 1), np.diff(routed.offsets))
-    part = np.ones(len(pair)) if routed.probability is None else routed.probability[pair]
-    edge = pair if routed.pair is None else routed.pair[pair]
-    number = routed.channels.astype(np.int64) * graph.num_edges + edge
-    keys, place = np.unique(number, return_inverse=True)
-    load: Floats = np.zeros(len(keys))
-    np.add.at(load, place, mapped.weights[edge] * part)
-    channel, edge = np.divmod(keys, max(graph.num_edges, 1))
-    order = np.lexsort((edge, -load, channel))
-    channel, edge, load = channel[order], edge[order], load[order]
+    channel, edge, load = edges_by_channel(mapped, routed, np.arange(len(routed.channels)))
     counts = np.bincount(channel, minlength=many)
     total = np.bincount(channel, load, many)
     first = np.cumsum(counts) - counts

@@ -163,15 +163,13 @@ def effective_bisection(
     blocks = _matchings(taking, samples, np.random.default_rng(seed))
     parts, _ = _counted(topology, routing, blocks, seed, reached)
     shares = np.concatenate([found[2] for found in parts])
-    spread = float(shares.std(ddof=1)) if samples > 1 else np.nan
-    wide = float(stdtrit(samples - 1, 0.975)) if samples > 1 else np.nan
-    mean, half_width = float(shares.mean()), wide * spread / float(np.sqrt(samples))
+    mean, ci = float(shares.mean()), None
+    if samples > 1:
+        wide, spread = float(stdtrit(samples - 1, 0.975)), float(shares.std(ddof=1))
+        half_width = wide * spread / float(np.sqrt(samples))
+        ci = mean - half_width, mean + half_width
     return EffectiveBisection(
-        mean=mean,
-        ci=(mean - half_width, mean + half_width) if samples > 1 else None,
-        least=float(shares.min()),
-        samples=samples,
-        shares=shares,
+        mean=mean, ci=ci, least=float(shares.min()), samples=samples, shares=shares
     )
 
 
@@ -268,7 +266,8 @@ def _counted(
     from netloom.contention.kernels.permutations import permutation_figures
 
     total, load = np.zeros((2, topology.num_channels), np.int64)
-    bandwidth = np.ascontiguousarray(topology.channel_bandwidth)
+    between, bandwidth = topology.num_network_channels, topology.channel_bandwidth
+    bandwidth = np.ascontiguousarray(bandwidth)
     found = []
     for number, (source, target, firsts) in enumerate(blocks):
         if reached is not None:
@@ -276,10 +275,6 @@ def _counted(
             firsts = np.append(0, np.cumsum(has, dtype=np.int64))[firsts]
             source, target = source[has], target[has]
         routed = draw_paths(topology, routing, source, target, seed + number)
-        found.append(
-            permutation_figures(
-                routed.channels, routed.offsets, *routed.ports, firsts, bandwidth,
-                topology.num_network_channels, total, load,
-            )
-        )  # fmt: skip
+        given = routed.channels, routed.offsets, *routed.ports, firsts, bandwidth, between
+        found.append(permutation_figures(*given, total, load))
     return found, total

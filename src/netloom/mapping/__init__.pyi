@@ -18,6 +18,5 @@ from .placements import (
     write_mapping as write_mapping,
     write_rank_file as write_rank_file,
 )
-from .routes import JointRoutes as JointRoutes, joint_routes as joint_routes
 from .search.generations import FoundMapping as FoundMapping, search_mapping as search_mapping
 from .search.objectives import OBJECTIVES as OBJECTIVES

@@ -56,8 +56,8 @@ def allocated_hosts(
         ``#`` comments apart. A host is named by its number, its name in the network such as
         ``(0,3)`` or ``h12``, or its host name. A computer stands for all its hosts. Ranges are
         ``3-7`` and ``n[003-007,9]``. A launcher's host file may have ``n3 slots=4`` or ``n3:4``.
-        That a name comes several times, once for each of its slots, is no mistake. None: see
-        ``nodes_for_tasks``.
+        That a name comes several times, once for each of its slots, is no mistake. None: all, but
+        for the memories of an Omega network, which run no tasks.
     topology
         The network. Its broken hosts are left out.
     hosts
@@ -79,7 +79,8 @@ def allocated_hosts(
     array([2, 3, 0], dtype=int32)
     """
     if nodes is None:
-        return nodes_for_tasks(topology)
+        every, whole = working_nodes(topology), topology.whole
+        return every[every < whole.pes] if isinstance(whole, Omega) else every
     if isinstance(nodes, str | Path):
         listed = named_hosts(nodes, topology, hosts)
         where = str(nodes) if isfile(nodes) else "nodes"  # noqa: PTH113 (a list is a long name)
@@ -100,22 +101,6 @@ def allocated_hosts(
     if not len(allocated):
         raise InputError(where, "no node that works", f"nodes of {topology.name}")
     return allocated
-
-
-def nodes_for_tasks(topology: Topology) -> Ints:
-    """Return the working hosts that run tasks where no allocation is given: all, or all PEs.
-
-    The memories of an Omega network run none.
-
-    Examples
-    --------
-    >>> from netloom.topology import omega
-    >>> nodes_for_tasks(omega(4))
-    array([0, 1, 2, 3], dtype=int32)
-    """
-    working = working_nodes(topology)
-    whole = topology.whole
-    return working[working < whole.pes] if isinstance(whole, Omega) else working
 
 
 @dataclass(frozen=True, eq=False)

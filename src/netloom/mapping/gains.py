@@ -6,7 +6,7 @@ over rank order, counted and by pairs of runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -139,17 +139,16 @@ LIMITS_BESIDE = {
 """What figures are called where they stand beside those of random mappings."""
 
 
-def spreads_beside(own: MappedFigures, random: RandomFigures, unit: str) -> list[Beside]:
-    """Return the figures of paths and channels beside those of random mappings.
+def spreads_beside(own: MappedFigures, random: RandomFigures, unit: str) -> Iterator[Beside]:
+    """Yield the figures of paths and channels beside those of random mappings.
 
     ``unit``: what loads are counted in. Those in paths stand once.
     """
-    found = []
     for name, what in SPREADS.items():
         values: Spread | None = getattr(own, name)
         mean, most = (getattr(random, f"{name}_{part}") for part in ("mean", "max"))
         if values is not None and not (name == "weighted_channel_load" and unit == "paths"):
-            row = Beside(
+            yield Beside(
                 what=what.format(unit=unit),
                 mean=values.mean,
                 max=values.max,
@@ -157,24 +156,19 @@ def spreads_beside(own: MappedFigures, random: RandomFigures, unit: str) -> list
                 random_max=getattr(most, "mean", None),
                 beaten=getattr(most, "beaten", None),
             )
-            found.append(row)
-    return found
 
 
-def limits_beside(own: MappedFigures, random: RandomFigures, node: str) -> list[LimitBeside]:
-    """Return the limits of the load that are known beside those of random mappings."""
-    found = []
+def limits_beside(own: MappedFigures, random: RandomFigures, node: str) -> Iterator[LimitBeside]:
+    """Yield the limits of the load that are known beside those of random mappings."""
     for name, what in LIMITS_BESIDE.items():
         load, other = getattr(own.saturation, name), getattr(random, f"saturation_{name}")
         if load is not None:
-            row = LimitBeside(
+            yield LimitBeside(
                 what=what.format(node=node),
                 load=load,
                 random=getattr(other, "mean", None),
                 beaten=getattr(other, "beaten", None),
             )
-            found.append(row)
-    return found
 
 
 def measured_at_random(

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from heapq import nsmallest
 from itertools import islice
 from math import prod
@@ -37,7 +37,8 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Ints
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder, Paths
+from netloom.routing import DimensionOrder, Paths, SourceRoutes
+from netloom.routing.ragged import legs
 from netloom.topology import Cube, Topology, cube
 from netloom.workload import ProcessGraph
 from netloom.workload.graphs import generators
@@ -76,6 +77,16 @@ class Layout:
         promise = "" if self.chi_max is None else f", χ_max {self.chi_max}"
         own = " on its own routes" if self.routes is not None else ""
         return f"<layout {self.name} of {len(self.node_of)} tasks{promise}{own}>"
+
+    def source_routes(self, app: ProcessGraph, topology: Topology) -> SourceRoutes | None:
+        """Return the layout's own routes as a routing of the network. None if it has none."""
+        if self.routes is None:
+            return None
+        source, target = self.node_of[app.source], self.node_of[app.target]
+        pairs = source.astype(np.int64) * topology.num_ends + target
+        order = np.argsort(pairs)
+        routed = legs(topology, source, target).around(self.routes).taken(order)
+        return SourceRoutes(f"those of {self.name}", pairs[order], routed)
 
 
 def refusal(name: str, found: str, wanted: str) -> InputError:
@@ -363,12 +374,13 @@ def gray(num_tasks: int, topology: Topology) -> Ints:
     return node_of
 
 
-def gray_layout(app: ProcessGraph, topology: Topology) -> Layout:
-    """Lay a hypercube out by Gray codes. See ``gray``.
+def hypercube_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout:
+    """Lay a hypercube out by Gray codes (see ``gray``), or with task t on node t (``identity``).
 
-    The first nodes of a line always have as many edges among them as under the identity. So χ_max
-    on a mesh is the identity's: ⌊2k/3⌋ on a line of k nodes, for the longest line (Chittor 1991,
-    theorem 2). On a ring it is computed.
+    No layout on a line of k nodes has a lower χ_max than the identity's ⌊2k/3⌋. On a mesh, the
+    longest line counts (Chittor 1991, theorem 2 and section 3.5.3). The first nodes of a line
+    always have as many edges among them under Gray codes, so that their χ_max is the same. On a
+    ring it is worked out.
 
     Raises
     ------
@@ -379,46 +391,22 @@ def gray_layout(app: ProcessGraph, topology: Topology) -> Layout:
     --------
     >>> from netloom.topology import mesh
     >>> from netloom.workload import hypercube
-    >>> gray_layout(hypercube(6), mesh(8, 8))
+    >>> hypercube_layout("gray", hypercube(6), mesh(8, 8))
     <layout gray of 64 tasks, χ_max 5>
-    """
-    _require_hypercube("gray", app)
-    node_of = gray(app.num_tasks, topology)
-    promise = _load_of_lines(require_cube("gray", topology), coded=True)
-    return Layout("gray", node_of, promise, None, "Feldmann et al. 1993, section 5.1.2")
-
-
-def identity_layout(app: ProcessGraph, topology: Topology) -> Layout:
-    """Lay a hypercube out with task t on node t.
-
-    No layout on a line of k nodes has a lower χ_max than its ⌊2k/3⌋. On a mesh, the longest line
-    counts (Chittor 1991, theorem 2 and section 3.5.3). On a ring it is worked out.
-
-    Raises
-    ------
-    InputError
-        If the program is no hypercube, or the network does not take it node by task.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> from netloom.workload import hypercube
-    >>> identity_layout(hypercube(8), mesh(16, 16))
+    >>> hypercube_layout("identity", hypercube(8), mesh(16, 16))
     <layout identity of 256 tasks, χ_max 10>
     """
-    _require_hypercube("identity", app)
-    grid = require_cube("identity", topology)
-    if app.num_tasks != grid.num_hosts:
-        found = f"{app.num_tasks} tasks for {grid.num_hosts} nodes of {grid.name}"
-        raise refusal("identity", found, "one task for each node")
-    node_of = np.arange(app.num_tasks, dtype=np.int32)
-    promise = _load_of_lines(grid, coded=False)
-    return Layout("identity", node_of, promise, None, "Chittor 1991, section 3.5.3")
-
-
-def _require_hypercube(name: str, app: ProcessGraph) -> None:
     if not hypercube_dimension(app):
         raise refusal(name, f"the program {app.name}", "a hypercube such as hypercube:8")
+    coded, node_of = name == "gray", np.arange(app.num_tasks, dtype=np.int32)
+    if coded:
+        node_of = gray(app.num_tasks, topology)
+    grid = require_cube(name, topology)
+    if app.num_tasks != grid.num_hosts:
+        found = f"{app.num_tasks} tasks for {grid.num_hosts} nodes of {grid.name}"
+        raise refusal(name, found, "one task for each node")
+    source = "Feldmann et al. 1993, section 5.1.2" if coded else "Chittor 1991, section 3.5.3"
+    return Layout(name, node_of, _load_of_lines(grid, coded=coded), None, source)
 
 
 def _load_of_lines(grid: Cube, *, coded: bool) -> int:
@@ -556,32 +544,26 @@ def _weighed(split: tuple[_Factors, ...], grid: TaskGrid, network: Cube) -> tupl
 
     ``weight`` paths of a digit cross any point of a line, twice as many if its ring is folded.
     """
-    bound, digits = 0, []
+    bound, digits = 0, list[Digit]()
 
-    def load_of(order: list[tuple[int, int]], across: int) -> int:
-        load, weight = 0, 1
+    def laid(order: list[tuple[int, int]], across: int) -> tuple[int, list[Digit]]:
+        load, weight, found = 0, 1, list[Digit]()
         for radix, axis in order:
             digit = Digit(axis, across, radix, weight)
             flat = grid.is_ring(axis) and not _goes_round(digit, grid, network)
             radices = [factor for factor in split[axis] if factor > 1]
             load += weight * (2 if flat and is_folded_ring(grid.sides[axis], radices) else 1)
             weight *= radix
-        return load
+            found.append(digit)
+        return load, found
 
     for across in range(len(network.sides)):
-        parts = [(row[across], axis) for axis, row in enumerate(split) if row[across] > 1]
-        parts.sort()
+        parts = sorted((row[across], axis) for axis, row in enumerate(split) if row[across] > 1)
         orders = [parts]
         if network.wraps[across]:  # the last digit can go round: let each have its turn
             orders += [[*parts[:at], *parts[at + 1 :], part] for at, part in enumerate(parts)]
-        loads, chosen = min(
-            ((load_of(order, across), order) for order in orders), key=lambda choice: choice[0]
-        )
-        bound = max(bound, loads)
-        weight = 1
-        for radix, axis in chosen:
-            digits.append(Digit(axis, across, radix, weight))
-            weight *= radix
+        load, chosen = min((laid(order, across) for order in orders), key=lambda way: way[0])
+        bound, digits = max(bound, load), digits + chosen
     return bound, digits
 
 
@@ -745,14 +727,13 @@ def _check_room(name: str, app: ProcessGraph, grid: Cube) -> None:
 
 
 OWN: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {
-    "identity": identity_layout,
-    "gray": gray_layout,
+    "identity": partial(hypercube_layout, "identity"),
+    "gray": partial(hypercube_layout, "gray"),
     "fold": fold,
     "snake": snake,
     "hilbert": hilbert,
     "morton": morton,
 }
-
 """netloom's own layouts by name, those for one kind of program first."""
 
 

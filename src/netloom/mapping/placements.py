@@ -289,6 +289,9 @@ def check_capacity(
     raise NotAMappingError(where, found, f"{wanted}, or tasks_per_node={most}")
 
 
+FORMATS = ("openmpi-rankfile", "openmpi-seq", "mpich", "slurm", "cray")
+"""The formats of ``rank_file``."""
+
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
 """What a host may be called, addresses included: nothing that launchers' files take for more."""
 
@@ -351,8 +354,10 @@ def rank_file(
     if format == "cray":
         lines = _cray(placed, nodes)
     else:
-        names = _hosts_of(placed, hosts)
-        lines = [*map(_WRITERS[format], range(len(placed)), names, slots.tolist())]
+        form = {FORMATS[0]: "rank {rank}={host} slot={slot}", "mpich": "{host}:1"}
+        line = form.get(format, "{host}").format
+        ranks = enumerate(zip(_hosts_of(placed, hosts), slots, strict=True))
+        lines = [line(rank=rank, host=host, slot=slot) for rank, (host, slot) in ranks]
     return "\n".join(lines) + "\n"
 
 
@@ -536,17 +541,6 @@ def _cray(placed: Ints, allocated: ArrayLike | None) -> list[str]:
     order = np.argsort(nodes, kind="stable").tolist()
     rows = (order[first : first + RANKS_A_LINE] for first in range(0, len(order), RANKS_A_LINE))
     return [",".join(map(str, row)) for row in rows]
-
-
-_WRITERS: dict[str, Callable[[int, str, int], str]] = {
-    "openmpi-rankfile": lambda rank, host, slot: f"rank {rank}={host} slot={slot}",
-    "openmpi-seq": lambda _rank, host, _slot: host,
-    "mpich": lambda _rank, host, _slot: f"{host}:1",
-    "slurm": lambda _rank, host, _slot: host,
-}
-
-FORMATS = (*_WRITERS, "cray")
-"""The formats of ``rank_file``."""
 
 
 def _check_format(format: str) -> None:  # noqa: A002

@@ -465,8 +465,8 @@ class Analysis(Answer):
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the figures beside those of random mappings, and what they are."""
         random = self.random_mapping.figures
-        of_paths = terminal_table(spreads_beside(self.own, random, self.load_unit), self, width)
-        of_loads = terminal_table(limits_beside(self.own, random, self.node), self, width)
+        of_paths = terminal_table([*spreads_beside(self.own, random, self.load_unit)], self, width)
+        of_loads = terminal_table([*limits_beside(self.own, random, self.node)], self, width)
         limits, many = self.own.saturation, self.random_mapping.mappings
         notes = ["Loads: % of a channel, offered by the average sender."]
         if limits.worst_node is not None:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import inf, isfinite
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -54,7 +54,7 @@ from netloom.mapping.gains import (
     relative_change,
 )
 from netloom.mapping.placements import check_room, ranks_on_computers
-from netloom.mapping.routes import joint_routes, judged_layout, on_chosen_routes, routes_of_layout
+from netloom.mapping.search.generations import judged_layout
 from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, objective_of
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import terminal
@@ -122,7 +122,6 @@ NAMES = {
     "identity": "rank order",
     "random": "random, mean",
     "random_best": "random, best",
-    "mapping": "without routes",
     "result": "found",
 }
 """What people call the mappings compared."""
@@ -194,9 +193,6 @@ class MappingQuestion(
     )
     rounds: int | None = option(
         "Rounds of annealing, instead of a time (repeatable).", default=None, ge=0, le=MOST
-    )
-    routes: bool = option(
-        "Also choose one route per pair of nodes (source routing).", default=False
     )
     simulate: bool = option(
         "Judge by paired simulations before and after, at one load.", default=False, panel=CHECK
@@ -379,14 +375,14 @@ class ProgramMapping(Answer):
 
     @property
     def as_asked(self) -> bool:
-        """Whether files hold the mapping even if it gains nothing: a layout, or with routes."""
-        return self.layout is not None or self.own_routes
+        """Whether files hold the mapping even if it gains nothing: a layout."""
+        return self.layout is not None
 
     @property
     def applied(self) -> Ints:
         """The node of each task as files have it: rank order if the verdict keeps that.
 
-        A layout that was asked for, and routes of a mapping's own, are written as they are.
+        A layout that was asked for is written as it is.
         """
         assert self.found is not None
         kept = not (self.as_asked or self.gains)
@@ -897,15 +893,11 @@ def _same(task: MappingTask, node_of: Ints, routes: SourceRoutes | None) -> dict
 
 
 def compared_mappings(
-    task: MappingTask,
-    found: FoundMapping,
-    placed: float,
-    before: Analysis | None,
-    after: Analysis | None,
+    task: MappingTask, found: FoundMapping, before: Analysis | None, after: Analysis | None
 ) -> Iterator[ComparedMapping]:
     """Yield the figures of all mappings compared: identity first, the result last.
 
-    ``placed`` is the value of what was found without routes of its own. A layout's is in its row.
+    A layout is there twice: first on the routes of the network, not on its own.
     """
 
     def of(name: str, value: float, node_of: Ints) -> ComparedMapping:
@@ -913,15 +905,13 @@ def compared_mappings(
         own = mapped.measured(task.question.weight).figures() if crosses else None
         return ComparedMapping.of(name, value, own)
 
-    asked, starts = task.question, found.starts
-    drawn = random_starts(task.graph.num_tasks, task.nodes, task.tasks_per_host, asked.seed)
+    starts, seed = found.starts, task.question.seed
+    drawn = random_starts(task.graph.num_tasks, task.nodes, task.tasks_per_host, seed)
     rows = [of("random", 0.0, node_of) for node_of in drawn]
     yield ComparedMapping.of("identity", starts["identity"], before.own if before else None)
     yield ComparedMapping.mean_of("random", starts["random"], rows)
     others = sorted(found.mappings.items(), key=lambda each: each[0] != "random_best")
     yield from (of(name, starts[name], node_of) for name, node_of in others if name != "identity")
-    if asked.routes and asked.layout is None:
-        yield of("mapping", placed, found.node_of)
     yield ComparedMapping.of("result", found.value, after.own if after else None)
 
 
@@ -1026,19 +1016,23 @@ RANK_FILE = rank_file_output(
 )
 
 
-def _write_chosen_routes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    if answer.routes is None:
-        return f"No routes in {path}: nothing crosses the network."
+def _refuse_routes(_: MappingQuestion, task: MappingTask, __: Mapping[str, str]) -> None:
+    """Raise InputError if the mapping has no routes of its own."""
+    if task.layout is None or task.layout.routes is None:
+        raise InputError("routes", "the network's own", "a layout that has routes, such as tiles")
+
+
+def _write_routes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     write_routes(answer.network, answer.routes, path)
     return f"Routes: --routing routes:{path}"
 
 
 ROUTES = Output(
     "routes",
-    "Choose routes as well (source routing), and write them: for --routing routes:FILE.",
-    _write_chosen_routes,
+    "Write the routes of a layout that has its own: for --routing routes:FILE.",
+    _write_routes,
     check_in_folder,
-    asks="routes",
+    _refuse_routes,
 )
 
 
@@ -1072,11 +1066,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
     (48.0, 48.0, 'bound')
     """
     layout, value_of, seed = task.layout, task.value_of, question.seed
-    seconds = inf if question.rounds is not None else question.seconds
-    routes = None if layout is None else routes_of_layout(layout, value_of)
-    if question.routes and routes is None and task.crosses(task.node_of):
-        # refused now rather than after a search
-        joint_routes(value_of, task.node_of, rounds=0, seed=seed, seconds=seconds)
+    routes = None if layout is None else layout.source_routes(task.graph, task.network)
     if layout is None:
         found = search(
             task.graph,
@@ -1093,13 +1083,10 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         )
     else:
         found = judged_layout(layout, value_of, routes, identity=task.node_of, seed=seed)
-    placed = found.value
-    if question.routes and routes is None:
-        found, routes = on_chosen_routes(found, value_of, seed=seed, seconds=seconds)
     with patience("comparing mappings"):
         before = analysis_of(task, task.node_of, None)
         after = analysis_of(task, found.node_of, routes)
-        starts = tuple(compared_mappings(task, found, placed, before, after))
+        starts = tuple(compared_mappings(task, found, before, after))
     simulated = None
     if question.simulate and not found.interrupted:
         simulated = simulated_mappings(task, found, before, after, routes)
@@ -1121,7 +1108,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         between = routes.routes.taken(np.flatnonzero(routes.routes.lengths))
         lanes = int(layers(task.network.routers, between).max(initial=0)) + 1
     identity = found.mappings["identity"]
-    kept = not (gain.gains or layout is not None or routes is not None)
+    kept = layout is None and not gain.gains
     applied = identity if kept else found.node_of
     return ProgramMapping(
         app=task.graph.name,

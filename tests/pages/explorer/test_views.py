@@ -190,7 +190,7 @@ def test_frames_and_the_answers_own_table_spread_messages_alike():
 
 
 def test_a_mapping_on_routes_of_its_own_has_these_or_loads_alone():
-    answer = nl.find_mapping("examples/lammps-64.mtx", "torus:8x8", rounds=1, routes=True)
+    answer = nl.find_mapping("binary-tree:63", "torus:8x8", layout="tiles")
     own, alone = (views_of(record(answer), each)[1] for each in (answer, None))
     channels = answer.channels().filter(mapping="after")["weighted_channel_load"]
     for view in (own, alone):

@@ -33,6 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import njit
+from netloom.contention.kernels.expected_load import add_run
 from netloom.routing.kernels.dimension_order import step
 
 # -- counted, line by line -------------------------------------------------------------------------
@@ -40,22 +41,6 @@ from netloom.routing.kernels.dimension_order import step
 
 COUNT, WEIGHT, JOINED = 0, 1, 2
 """Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""
-
-
-@njit()
-def _cover(load, line, length, place, hops, weight):
-    """Add one path to a difference array over ``hops`` channels of a line, round its end too."""
-    load[line + place, COUNT] += 1
-    load[line + place, WEIGHT] += weight
-    beyond = place + hops
-    if beyond == length:
-        return
-    if beyond > length:
-        load[line, COUNT] += 1
-        load[line, WEIGHT] += weight
-        beyond -= length
-    load[line + beyond, COUNT] -= 1
-    load[line + beyond, WEIGHT] -= weight
 
 
 @njit()
@@ -83,7 +68,8 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
             continue
         line -= base
         first = line + place
-        _cover(load, line, length, place, hops, weights[path])
+        add_run(load[:, COUNT], line, length, place, hops, 1.0)
+        add_run(load[:, WEIGHT], line, length, place, hops, weights[path])
         join[first, COUNT] += 1
         join[first, WEIGHT] += weights[path]
         if came[path] >= 0:
@@ -159,38 +145,7 @@ def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, m
         came[path] = 2 * rank + direction
 
 
-@njit(nogil=True)
-def largest_loads(tables, mappings, sources, targets, load):
-    """The largest channel load of each of many mappings: int64[mappings], hop by hop.
-
-    ``mappings[m]`` is the node of each task. ``load`` has a zero for every channel, and again so
-    afterwards.
-    """
-    largest = np.zeros(len(mappings), np.int64)
-    for number in range(len(mappings)):
-        node_of = mappings[number]
-        for change in (1, -1):
-            for edge in range(len(sources)):
-                node, target = node_of[sources[edge]], node_of[targets[edge]]
-                for axis in tables.order:
-                    _, hops, line, place, node = step(tables, axis, node, target)
-                    for hop in range(place, place + hops):
-                        channel = line + hop % tables.sides[axis]
-                        load[channel] += change
-                        largest[number] = max(largest[number], load[channel])
-    return largest
-
-
 # -- stamped, path by path -------------------------------------------------------------------------
-
-
-@njit()
-def count_loads(channels, offsets, weights, load, weighted_load):
-    """Add every path, and its weight, to each of its channels."""
-    for path in range(len(offsets) - 1):
-        for hop in range(offsets[path], offsets[path + 1]):
-            load[channels[hop]] += 1
-            weighted_load[channels[hop]] += weights[path]
 
 
 @njit(nogil=True)

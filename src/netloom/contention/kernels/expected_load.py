@@ -143,7 +143,7 @@ def take_cheapest(ways, weights, price, load):
 
 
 @njit()
-def _add_run(load, line, length, place, hops, weight):
+def add_run(load, line, length, place, hops, weight):
     """Add ``weight`` to ``hops`` channels of a line from ``place`` on, round its end too."""
     load[line + place] += weight
     beyond = place + hops
@@ -165,11 +165,11 @@ def add_in_order(tables, sources, targets, weights, both_ways, load):
                 continue
             length, side = tables.line_channels[axis], tables.sides[axis]
             if not both_ways or not tables.wraps[axis] or 2 * hops != side:
-                _add_run(load, line, length, place, hops, weights[path])
+                add_run(load, line, length, place, hops, weights[path])
                 continue
-            _add_run(load, line, length, place, hops, weights[path] / 2)
+            add_run(load, line, length, place, hops, weights[path] / 2)
             back = line + tables.line_base[axis, 1] - tables.line_base[axis, 0]
-            _add_run(load, back, length, side - 1 - place, hops, weights[path] / 2)
+            add_run(load, back, length, side - 1 - place, hops, weights[path] / 2)
 
 
 @njit()

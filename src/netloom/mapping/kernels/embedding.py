@@ -6,72 +6,7 @@ used, both as ragged arrays, with every edge in both directions.
 Twin: ``tests/reference/embedding.py``.
 """
 
-import numpy as np
-
 from netloom.base.compilation import inlined, kernel
-
-
-@kernel
-def place_order(guest, root, deep, first, order, links, heads):
-    """Fill in the order in which tasks are placed: each next one has the most placed neighbours.
-
-    Of such, that with the most neighbours. Of these the one found first (or last, if ``deep``, so
-    that the order follows a chain). It begins with ``root``, and ``first`` says which of the other
-    tasks come before others where nothing else does. ``links`` (int64[tasks, 3]: previous, next,
-    placed neighbours) and ``heads`` (int64[(degree + 1)**2, 2]: first and last of those with as
-    many placed neighbours, and as many neighbours) are working space.
-    """
-    offsets, near = guest
-    tasks = len(order)
-    width = np.int64(np.sqrt(len(heads)))
-    heads[:] = -1
-    links[:, 2] = 0
-    for task in first:
-        _append(links, heads, task, offsets[task + 1] - offsets[task])
-    top = len(heads) - 1
-    for place in range(tasks):
-        while heads[top, 0] < 0:
-            top -= 1
-        task = heads[top, 1 if deep else 0]
-        bucket = top
-        if place == 0:
-            task, bucket = root, offsets[root + 1] - offsets[root]
-        _unlink(links, heads, task, bucket)
-        links[task, 2] = -1
-        order[place] = task
-        for at in range(offsets[task], offsets[task + 1]):
-            other = near[at]
-            if links[other, 2] < 0:
-                continue
-            degree = offsets[other + 1] - offsets[other]
-            _unlink(links, heads, other, links[other, 2] * width + degree)
-            links[other, 2] += 1
-            _append(links, heads, other, links[other, 2] * width + degree)
-            top = max(top, links[other, 2] * width + degree)
-
-
-@inlined
-def _append(links, heads, task, bucket):
-    last = heads[bucket, 1]
-    links[task, 0], links[task, 1] = last, -1
-    heads[bucket, 1] = task
-    if last < 0:
-        heads[bucket, 0] = task
-    else:
-        links[last, 1] = task
-
-
-@inlined
-def _unlink(links, heads, task, bucket):
-    before, after = links[task, 0], links[task, 1]
-    if before < 0:
-        heads[bucket, 0] = after
-    else:
-        links[before, 1] = after
-    if after < 0:
-        heads[bucket, 1] = before
-    else:
-        links[after, 0] = before
 
 
 @inlined

@@ -18,8 +18,8 @@ from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention import measure
-from netloom.mapping.allocation import nodes_for_tasks
-from netloom.mapping.layouts import cube_of_hosts
+from netloom.mapping.allocation import allocated_hosts
+from netloom.mapping.layouts import Layout, cube_of_hosts
 from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import HOP_BYTES, Measure, objective_of, on_paths
@@ -417,11 +417,10 @@ def nodes_of(arrays: SearchArrays, held: Held) -> Ints:
 
 def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:
     """Return the working space of a thread's kernels. See ``kernels.search``."""
-    channels = arrays.num_channels
-    return (
-        np.zeros(channels, np.int64), np.zeros(channels), np.zeros(channels, np.int8),
-        np.zeros(1, np.int64), np.zeros(len(arrays.place_node), np.int64), np.zeros(channels),
-    )  # fmt: skip
+    channels, zeros = arrays.num_channels, np.zeros
+    marked, number = zeros(channels, np.int8), zeros(1, np.int64)
+    items = zeros(len(arrays.place_node), np.int64)
+    return zeros(channels, np.int64), zeros(channels), marked, number, items, zeros(channels)
 
 
 def places_of_items(start: Ints, place_node: Ints) -> Ints:
@@ -773,21 +772,10 @@ def search_mapping(
     began = thread_time()
     routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
-    if nodes is None:
-        allowed = nodes_for_tasks(topology)
-    else:
-        given = np.unique(np.asarray(nodes, np.int64))
-        if not len(given) or given[0] < 0 or given[-1] >= topology.num_hosts:
-            found = f"{given.tolist()[:8]}"
-            raise InputError("nodes", found, f"numbers below {topology.num_hosts}")
-        allowed = given.astype(np.int32)
+    allowed = np.sort(allocated_hosts(nodes, topology))
     check_room(app.num_tasks, len(allowed), tasks_per_node, "nodes")
     if not carried.sum() > 0:
         raise InputError(app.name, "no traffic", "tasks that communicate")
-    if not seconds > 0 or (rounds is not None and rounds < 0):
-        raise InputError("seconds", f"{seconds:g}", "more than 0, and rounds of at least 0")
-    if seed < 0:
-        raise InputError("seed", f"{seed}", "a whole number of at least 0")
     wanted = objective_of(objective)
     first = identity
     if first is None:
@@ -837,3 +825,29 @@ def beside_random(
         known.append(Round(rank, value, -1, name, node_of.astype(np.int64)))
     starts = {one.name: one.value for one in known} | {"random": float(np.mean(values))}
     return sorted(known, key=lambda one: one.rank), mappings, starts
+
+
+def judged_layout(
+    layout: Layout, value_of: Measure, routes: Routing | None, *, identity: Ints, seed: int
+) -> FoundMapping:
+    """Return a layout as if a search had found it, beside identity and random mappings.
+
+    ``value_of`` measures mappings by the objective, and this one on its own ``routes`` if it has
+    any. ``seed`` is that of the random mappings.
+    """
+    began = thread_time()
+    mappings = {"identity": identity, layout.name: layout.node_of}
+    _, mappings, starts = beside_random(value_of, mappings, seed)
+    on_own_routes = value_of if routes is None else replace(value_of, routing=routes)
+    return FoundMapping(
+        node_of=layout.node_of,
+        objective=value_of.objective.name,
+        value=on_own_routes(layout.node_of),
+        bound=least(value_of),
+        starts=starts,
+        mappings={name: mappings[name] for name in ("identity", "random_best", layout.name)},
+        found_by=layout.name,
+        rounds=0,
+        seconds=thread_time() - began,
+        interrupted=False,
+    )

@@ -20,7 +20,7 @@ from netloom.workload import ProcessGraph
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    JointWeights: TypeAlias = csr_array[np.float64, tuple[int, int]]
+JointWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 
 
 def joint_weights(app: ProcessGraph, weights: Floats | None = None) -> JointWeights:

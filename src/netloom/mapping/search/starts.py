@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from heapq import heapify, heappop, heappush
+from itertools import combinations, count
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,16 +18,15 @@ from numpy.typing import ArrayLike
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.layouts import fitting_layouts
-from netloom.mapping.search.objectives import hops, joint_weights
+from netloom.mapping.search.objectives import JointWeights, Measure, hops, joint_weights
 from netloom.topology import Cube, Topology, hop_distances, working_nodes
 from netloom.workload import ProcessGraph
 
-if TYPE_CHECKING:
-    from netloom.mapping.search.objectives import JointWeights, Measure
+Neighbours: TypeAlias = tuple[Ints, Ints]
+"""Offsets, and the neighbours of each."""
 
-    Program: TypeAlias = tuple[Ints, Ints, Ints]
-
-    Neighbours: TypeAlias = tuple[Ints, Ints]
+Program: TypeAlias = tuple[Ints, Ints, Ints]
+"""The same, and whole weights."""
 
 LARGEST_SUM = 2**29
 """Most that all whole-number weights may come to: METIS adds them up in 32 bits."""
@@ -49,18 +49,6 @@ class Part(NamedTuple):
     weights: Ints
     # float64[tasks], in units of weight: above 0, towards the first half of the network's part.
     drawn: Floats
-
-
-def whole_weights(weights: Floats) -> Ints:
-    """Return weights of at least 1 in the same proportions, that METIS can add up.
-
-    Examples
-    --------
-    >>> whole_weights(np.array([1e-9, 0.25, 0.75]))
-    array([        1, 134217728, 402653184])
-    """
-    scaled = weights / weights.sum() * LARGEST_SUM  # in this order, the tiniest do not overflow
-    return np.asarray(np.maximum(1, np.rint(scaled)), np.int64)
 
 
 def bisect(part: Part, share: int, seed: int) -> Bools:
@@ -354,7 +342,8 @@ def partitioned(
     assert app.num_tasks <= len(allowed) * tasks_per_node, "a place for each task"
     joint = joint_weights(app, weights)
     offsets, others = joint.indptr.astype(np.int64), joint.indices.astype(np.int64)
-    program = offsets, others, whole_weights(joint.data)
+    scaled = joint.data / joint.data.sum() * LARGEST_SUM  # in this order, the tiniest survive
+    program = offsets, others, np.maximum(1, np.rint(scaled)).astype(np.int64)
     ground = ground_of(topology, allowed)
     used = compact_nodes(topology, ground, allowed, -(-app.num_tasks // tasks_per_node))
     node_of = np.full(app.num_tasks, used[0], np.int32)  # in the end; the middle of a part so far
@@ -585,7 +574,7 @@ def _heavy_part(joint: JointWeights, least: float) -> tuple[Ints, Neighbours]:
 
 def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> Ints | None:
     """Return the node of each task of the guest, such that neighbours stay neighbours."""
-    from netloom.mapping.kernels.embedding import place_order, search
+    from netloom.mapping.kernels.embedding import search
 
     degree, free_near = np.diff(guest[0]), np.diff(host[0])
     tasks, number, most = len(degree), len(free_near), int(degree.max())
@@ -599,8 +588,6 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
     choice = possible.sum(axis=1)[task_kind]
     if not choice.all():
         return None
-    order, first = np.zeros(tasks, np.int64), np.zeros((tasks, 3), np.int64)
-    heads = np.zeros(((most + 1) ** 2, 2), np.int64)
     deepest = MOST_ROOTS + tasks * max(MOST_ROOTS, int(free_near.max()))
     space = np.zeros(deepest, np.int64), np.zeros(deepest), np.zeros(tasks + 1, np.int64)
     limits = number - tasks, int(degree.min())
@@ -610,7 +597,7 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
         central, narrow = attempt % 4 < 2, attempt % 2 == 0
         deep = most <= 2 or attempt % 8 >= 4
         root = int(np.argmin(choice)) if central else int(rng.integers(tasks))
-        place_order(guest, root, deep, rng.permutation(tasks), order, first, heads)
+        order = place_order(guest, root, rng.permutation(tasks), deep=deep)
         node_of, task_at = np.full(tasks, -1), np.full(number, -1)
         state = (node_of, task_at, free_near.copy(), free_near.copy(), degree.copy())
         few = min(left, FIRST_STEPS * tasks * 2 ** (attempt // ATTEMPTS))
@@ -622,6 +609,38 @@ def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> In
         left += steps - tasks
         attempt += 1
     return None
+
+
+def place_order(guest: Neighbours, root: int, first: Ints, *, deep: bool) -> Ints:
+    """Return the order in which tasks are placed: each next one has the most placed neighbours.
+
+    Of such, that with the most neighbours. Of these the one found first (or last, if ``deep``, so
+    that the order follows a chain). It begins with ``root``, and ``first`` says which of the other
+    tasks come before others where nothing else does.
+
+    Examples
+    --------
+    >>> star = np.array([0, 3, 4, 5, 6]), np.array([1, 2, 3, 0, 0, 0])
+    >>> place_order(star, 2, np.array([3, 1, 0, 2]), deep=False)
+    array([2, 0, 1, 3])
+    """
+    offsets, near = (each.tolist() for each in guest)
+    degree, turn = np.diff(guest[0]).tolist(), count(0, -1 if deep else 1)
+    waiting = [(0, -degree[task], next(turn), task) for task in first.tolist()]
+    heapify(waiting)
+    beside, order, task = [0] * len(degree), list[int](), root  # placed neighbours, or -1 if placed
+    while True:
+        order.append(task)
+        beside[task] = -1
+        if len(order) == len(degree):
+            return np.array(order, np.int64)
+        for other in near[offsets[task] : offsets[task + 1]]:
+            if beside[other] >= 0:
+                beside[other] += 1
+                heappush(waiting, (-beside[other], -degree[other], next(turn), other))
+        task, fewer = -1, 0
+        while task < 0 or beside[task] != -fewer:  # what it was before it had more
+            fewer, _, _, task = heappop(waiting)
 
 
 def _within(graph: Neighbours, radius: int) -> Ints:
