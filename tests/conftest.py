@@ -40,7 +40,6 @@ LONGEST = (
     "papers/published/test_feldmann.py",
     "papers/published/test_router.py",
     "machines/test_machine_files.py",
-    "simulation/network/test_regions.py",
     "properties/test_hosted_mapping.py",
     "experiments/test_runner.py",
     "experiments/test_cluster.py",

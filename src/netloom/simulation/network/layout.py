@@ -179,21 +179,13 @@ LOG = np.dtype([(name, "i4") for name in (*DELIVERED, "row")])
 DONE, PACKETS_FULL, LOG_FULL, STUCK = 0, 1, 2, 3
 
 
-SIGN = 16
-"""Numbers of a region's own in ``State.signs``: the cycle that it has come to and, twice, the last
-in which a flit moved there, and its free records of packets. They fill lines of the cache."""
-
-
 class Setup(NamedTuple):
     """What does not change during a run: sizes, delays in cycles, and the kind of router.
 
-    Routers are ``staged`` if an attempt of either allocation takes several cycles. ``divided``
-    networks have a processor for each of ``regions``, which runs one ``region``. The
-    fields from ``words`` on go with the kind of router. See ``kernels.network.compiled``.
+    Routers are ``staged`` if an attempt of either allocation takes several cycles. The fields from
+    ``words`` on go with the kind of router. See ``kernels.network.compiled``.
     """
 
-    region: int
-    regions: int
     num_nodes: int
     num_sources: int
     source_slots: int
@@ -236,13 +228,12 @@ class Setup(NamedTuple):
     speculative: bool
     oldest_first: bool
     choose_order: bool
-    divided: bool
 
 
-PLAIN = (1, *(False,) * 11)
+PLAIN = (1, *(False,) * 10)
 """What a plain router of a direct network has for the fields from ``words`` on."""
 
-PLAIN_HOPS = (False,) * 9
+PLAIN_HOPS = (False,) * 8
 """What a plain router has for the fields from ``staged`` on."""
 
 
@@ -263,19 +254,7 @@ class PlainHopsSetup(Setup):
     KNOWN: ClassVar[dict[str, int]] = _known(PLAIN_HOPS)
 
 
-class OtherSetup(Setup):
-    """The set-up of routers of any kind."""
-
-    KNOWN: ClassVar[dict[str, int]] = _known((False,))
-
-
-class RegionSetup(Setup):
-    """The set-up of a region of a network that ``PlainSetup`` would be that of."""
-
-    KNOWN: ClassVar[dict[str, int]] = _known((*PLAIN[:-1], True))
-
-
-KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, OtherSetup)
+KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, Setup)
 """The kinds of routers for which a kernel of their own is compiled. The last one is any."""
 
 
@@ -292,10 +271,6 @@ OF_SLOTS = ("wanted", "wanted_at", "granted")
 class State(NamedTuple):
     """What changes. Allocated once, but for packets and log, which may grow.
 
-    ``borders`` are the first router of each region, and the number of routers. ``signs`` say how
-    far each of those who run them is, ``SIGN`` numbers each. Wheels of flits and credits have a
-    part for each region that sends and each that takes.
-
     Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, and
     ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
     current packet may take, word after word. ``used`` holds the flits sent into each port whose
@@ -310,8 +285,6 @@ class State(NamedTuple):
     """
 
     clock: Records
-    borders: Ints
-    signs: Ints
     masks: Records
     inputs: Records
     outputs: Records
@@ -564,8 +537,6 @@ def make_setup(
     vc_cycles = 1 if router.speculative else router.vc_allocation_cycles
     lines = len(wired.between.source) + len(wired.entries.source)
     return Setup(
-        region=0,
-        regions=1,
         num_nodes=topology.num_routers,
         num_sources=topology.num_ports,
         source_slots=topology.num_routers * num_slots,
@@ -605,7 +576,6 @@ def make_setup(
         speculative=router.speculative,
         oldest_first=router.oldest_first,
         choose_order=routing.uses_credits and by_rule,
-        divided=False,
         uneven=uneven,
         counted=counted,
         staged=max(vc_cycles, late + 1) > 1,
@@ -628,8 +598,6 @@ def make_state(
     in_words, staged = setup.words * WORD, setup.num_nodes * setup.words * setup.staged
     state = State(
         clock=np.zeros(1, CLOCK),
-        borders=np.array([0, setup.num_nodes]),
-        signs=np.zeros(SIGN, np.int64),
         masks=np.zeros(setup.num_nodes * setup.words, MASKS),
         inputs=np.zeros(slots, input_record(sizes)),
         outputs=np.zeros(slots + channels * setup.num_vcs, output_record(sizes)),

@@ -3,19 +3,10 @@
 The work is proportional to what moves. Flits and credits on their way are kept in wheels, by the
 cycle in which they are due. Only routers and sources that may have something to do are visited.
 
-Processors that run regions of one network tell each other how far they are, once a cycle. Each
-region writes only its own numbers of ``State.signs``, and reads those of the others once all have
-reached the cycle. No region is more than a cycle ahead, so whatever is sent is there when it is
-due.
-
 Twin: ``tests/reference/network.py``.
 """
 
-from typing import Any
-
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from netloom.base.compilation import inlined, kernel
 from netloom.base.held import held
@@ -32,25 +23,14 @@ from netloom.simulation.network.kernels.switch import (
 from netloom.simulation.network.kernels.vc_allocation import (
     allocate_vcs,
     bit_of,
-    bucket_of,
     masks_of,
     node_of,
     place_of,
     port_at,
-    region_of,
     slot_of,
     wake,
 )
-from netloom.simulation.network.layout import (
-    DONE,
-    KINDS,
-    LOG_FULL,
-    PACKETS_FULL,
-    SIGN,
-    STUCK,
-    RegionSetup,
-    known_of,
-)
+from netloom.simulation.network.layout import DONE, KINDS, LOG_FULL, PACKETS_FULL, STUCK, known_of
 
 EMPTY = np.int64(0)
 ONE = np.int64(1)
@@ -68,14 +48,7 @@ def born_at(born, first, cycle):
 @inlined
 def deliver_credits(setup, state, cycle):
     """Credits that come back in this cycle."""
-    for sender in range(setup.regions if setup.divided else 1):
-        deliver_credits_of(setup, state, sender, cycle)
-
-
-@inlined
-def deliver_credits_of(setup, state, sender, cycle):
-    """Credits that come back in this cycle from one region."""
-    bucket = bucket_of(setup, sender, setup.region, cycle)
+    bucket = cycle & setup.wheel
     first = bucket * setup.credits_each
     for due in range(first, first + state.credits_due[unsigned(bucket)]):
         place = np.int64(state.credits[unsigned(due)])
@@ -150,14 +123,7 @@ def deliver_heads(setup, state, cycle):
 @inlined
 def deliver_flits(setup, state, cycle):
     """Flits that reach a buffer in this cycle."""
-    for sender in range(setup.regions if setup.divided else 1):
-        deliver_flits_of(setup, state, sender, cycle)
-
-
-@inlined
-def deliver_flits_of(setup, state, sender, cycle):
-    """Flits that reach a buffer in this cycle from one region."""
-    bucket = bucket_of(setup, sender, setup.region, cycle)
+    bucket = cycle & setup.wheel
     first = bucket * setup.arrivals_each
     fronts = record(state.clock, 0).fronts
     for due in range(first, first + state.arrivals_due[unsigned(bucket)]):
@@ -180,21 +146,11 @@ def create(setup, tables, state, born, cycle):
     while clock.taken < len(born) and born[clock.taken, 0] == cycle:
         given = clock.taken
         clock.taken += 1
-        if setup.divided and not starts_here(setup, state, born[given, 1]):
-            clock.created += 1
-            continue
         packet = queue_packet(
             setup, tables, state, born[given, 1], born[given, 2], born[given, 4], born[given, 5],
             cycle,
         )  # fmt: skip
         packet.flits = born[given, 3]
-
-
-@inlined
-def starts_here(setup, state, source):
-    """Whether the one source of a node or host is in this region."""
-    entry = record(state.entries, source * setup.entry_channels)
-    return region_of(setup, state, node_of(setup, np.int64(entry.first))) == setup.region
 
 
 @inlined
@@ -267,16 +223,6 @@ def go_on(setup, state, cycle):
     move_winners(setup, state, cycle)
 
 
-@inlined
-def is_stuck(setup, state, cycle):
-    """Whether packets are in the network and nothing has moved for too long."""
-    clock = record(state.clock, 0)
-    last, free = clock.last_move, clock.free_packets
-    if setup.divided:
-        last, free = meet(setup, state, cycle)
-    return cycle - last > setup.patience and free < len(state.packets)
-
-
 def compiled(kind):
     """Return the kernel that runs a network of a kind of ``layout.KINDS``.
 
@@ -299,7 +245,8 @@ def compiled(kind):
                 return PACKETS_FULL
             if clock.logged + setup.num_nodes * setup.num_ports > len(state.log):
                 return LOG_FULL
-            if is_stuck(setup, state, cycle):
+            stopped = cycle - clock.last_move > setup.patience
+            if stopped and clock.free_packets < len(state.packets):
                 return STUCK
             deliver(setup, tables, state, cycle)
             create(setup, tables, state, born, cycle)
@@ -311,62 +258,3 @@ def compiled(kind):
 
 
 runs = {kind: compiled(kind) for kind in KINDS}
-run_region = compiled(RegionSetup)
-
-
-PATIENT = 2_000
-"""Looks at another's sign before others are let run: about ten microseconds."""
-
-let_others_run: Any = types.ExternalFunction("sched_yield", types.int32())
-
-
-@intrinsic
-def intrinsic_load(_, numbers, place):  # noqa: ARG001
-    """Read a number that another thread writes, and see all that it wrote before."""
-
-    def generate(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.load_atomic(builder.gep(data, [arguments[1]]), "acquire", 8)
-
-    return types.int64(numbers, types.uint64), generate
-
-
-@intrinsic
-def intrinsic_store(_, numbers, place, number):  # noqa: ARG001
-    """Write a number that others read, and with it let them see all that was written before."""
-
-    def generate(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        builder.store_atomic(arguments[2], builder.gep(data, [arguments[1]]), "release", 8)
-        return context.get_dummy_value()
-
-    return types.none(numbers, types.uint64, types.int64), generate
-
-
-load: Any = intrinsic_load
-store: Any = intrinsic_store
-
-
-@inlined
-def meet(setup, state, cycle):
-    """Wait until all regions have come to a cycle.
-
-    Return the last one in which a flit moved anywhere, and the free records of packets of all.
-    What is told of two cycles lies apart: it may still be read when the next is written.
-    """
-    clock, told = record(state.clock, 0), 1 + 2 * (cycle & 1)
-    own = setup.region * SIGN
-    state.signs[unsigned(own + told)] = clock.last_move
-    state.signs[unsigned(own + told + 1)] = clock.free_packets
-    store(state.signs, unsigned(own), cycle)
-    last, free = clock.last_move, 0
-    for region in range(setup.regions):
-        first = region * SIGN
-        looks = 0
-        while load(state.signs, unsigned(first)) < cycle:
-            looks += 1
-            if looks > PATIENT:
-                let_others_run()
-        last = max(last, state.signs[unsigned(first + told)])
-        free += state.signs[unsigned(first + told + 1)]
-    return last, free

@@ -13,7 +13,7 @@ from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import ends_of
 from netloom.simulation.kernels.records import lowest, mixed, next_from, post, record, unsigned
 from netloom.simulation.network.kernels.switch import spend
-from netloom.simulation.network.kernels.vc_allocation import bucket_of, place_at, wake
+from netloom.simulation.network.kernels.vc_allocation import place_at, wake
 
 # -- packets given and delivered -------------------------------------------------------------------
 
@@ -54,20 +54,6 @@ def take_columns(table, columns, packets_of):
         for column in range(len(columns)):
             columns[unsigned(column), row] = table[row, unsigned(column)]
         packets_of[unsigned(table[row, 4])] += 1
-
-
-@kernel
-def give_free(packets, giver, taker, count):
-    """Take so many free records of packets, one at least, from one list to another."""
-    giver, taker = record(giver, 0), record(taker, 0)
-    first = last = giver.free_packet
-    for _ in range(count - 1):
-        last = record(packets, last).next
-    giver.free_packet = record(packets, last).next
-    giver.free_packets -= count
-    record(packets, last).next = taker.free_packet
-    taker.free_packet = first
-    taker.free_packets += count
 
 
 # -- queues and injection channels -----------------------------------------------------------------
@@ -232,7 +218,7 @@ def send_flit(setup, state, index, there, cycle):
         line = record(state.lines, setup.num_nodes * setup.num_ports + index)
         delay = np.int64(line.flit)
         spend(line, cycle)
-    bucket = bucket_of(setup, setup.region, setup.region, cycle + delay)
+    bucket = (cycle + delay) & setup.wheel
     post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
     record(state.clock, 0).injected += 1
     record(state.clock, 0).last_move = cycle

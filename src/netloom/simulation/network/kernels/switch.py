@@ -26,7 +26,6 @@ from netloom.simulation.network.kernels.vc_allocation import (
     bind,
     bit_of,
     bound_to,
-    bucket_of,
     choices,
     follow,
     front_packet,
@@ -39,7 +38,6 @@ from netloom.simulation.network.kernels.vc_allocation import (
     place_at,
     place_of,
     port_at,
-    region_of,
     slot_of,
     vcs_in,
     wake,
@@ -70,8 +68,7 @@ def move(setup, state, winner, cycle):
         sink.crossed += 1
         delay = record(state.lines, at).flit if setup.uneven else setup.flit_delay
         there = sink.down + out - port * setup.vc_stride
-        taker = region_of(setup, state, node_of(setup, there))
-        bucket = bucket_of(setup, setup.region, taker, cycle + delay)
+        bucket = (cycle + delay) & setup.wheel
         post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
         output = record(state.outputs, place_of(setup, node, out))
         output.credits -= 1
@@ -127,17 +124,13 @@ def return_credit(setup, state, node, slot, cycle):
     at = port_at(setup, node, port)
     up = record(state.ports, at).up + slot - port * setup.vc_stride
     output = record(state.outputs, up)
-    taker, early = np.int64(setup.region), False
-    if setup.divided and up < setup.source_slots:
-        taker = region_of(setup, state, up // setup.num_slots)
-    if taker == setup.region:  # another's count is none of this processor's business
-        early = output.credits >= setup.lazy
-        output.credits += early
+    early = output.credits >= setup.lazy
+    output.credits += early
     if setup.uneven:
         delay = np.int64(record(state.lines, at).credit)
     else:
         delay = setup.credit_delay if up < setup.source_slots else setup.entry_credit_delay
-    bucket = unsigned(bucket_of(setup, setup.region, taker, cycle + delay))
+    bucket = unsigned((cycle + delay) & setup.wheel)
     due = state.credits_due[bucket]
     state.credits[unsigned(bucket * setup.credits_each + due)] = up
     state.credits_due[bucket] = due + (not early)

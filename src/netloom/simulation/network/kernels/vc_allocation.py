@@ -84,25 +84,6 @@ def front_packet(setup, state, place):
 
 
 @inlined
-def region_of(setup, state, node):
-    """Return the region that a router is in."""
-    region = 0
-    if setup.divided:
-        while state.borders[unsigned(region + 1)] <= node:
-            region += 1
-    return region
-
-
-@inlined
-def bucket_of(setup, sender, taker, cycle):
-    """Return the bucket of what one region sends to another, or to itself, for a cycle."""
-    if not setup.divided:
-        return cycle & setup.wheel
-    between = sender * setup.regions + taker
-    return between * (setup.wheel + 1) + (cycle & setup.wheel)
-
-
-@inlined
 def wake(awake, node):
     """Note that a router or source may have something to do."""
     awake[unsigned(node >> 6)] |= ONE << (node & 63)
