@@ -20,7 +20,14 @@ from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.routing import Routing, paths
-from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, RoundsRun, run_flows, run_rounds
+from netloom.simulation.flow import (
+    FlowLaw,
+    FlowNetwork,
+    FlowRun,
+    RoundsRun,
+    rounds_apart,
+    run_flows,
+)
 from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.traces import run_trace
@@ -129,7 +136,10 @@ def winners_of(
 # -- runs of algorithms ----------------------------------------------------------------------------
 
 MOST_LISTED = 300_000
-"""Most messages that are run as a table. Others are run as rounds, alike ones once."""
+"""Messages above which a program is run as rounds, alike ones once, if no messages meet."""
+
+MOST_MET = 2**24
+"""Most messages that meet, or have an overhead: 330 bytes each."""
 
 MOST_IN_TREES = 2**17
 """Most messages of pipelined trees, whose flows meet. With more chunks they take hardly less."""
@@ -366,18 +376,32 @@ class Runner:
     ) -> tuple[float, NDArray[Any]]:
         """Return when some chunks are through, and what crossed each link."""
         program = algorithm.outline(chunks)
-        run: FlowRun | RoundsRun
-        if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
-            run = self.listed(algorithm, chunks, size)[1]
-        else:
-            run = run_rounds(
-                self.links,
-                self.routing,
-                self._rounds(program, size),
-                algorithm.law,
-                overhead=self.overhead,
-            )
+        apart = self.apart(algorithm, program, size)
+        if apart is None and program.num_messages > MOST_MET:
+            many = f"{algorithm.name}, of {program.num_messages:,} messages that meet"
+            raise InputError("algorithm", many, f"at most {MOST_MET:,}: fewer ranks, or another")
+        run = apart or self.listed(algorithm, chunks, size)[1]
         return run.finish, run.link_sizes
+
+    def apart(self, algorithm: Algorithm, program: Outline, size: float) -> RoundsRun | None:
+        """Return the run of a long program of few different rounds whose messages never meet."""
+        long, few = program.num_messages > MOST_LISTED, len(program.steps) <= MOST_DIFFERENT
+        if not (long and few) or self.overhead:
+            return None
+        return rounds_apart(self.links, self.routing, self._rounds(program, size), algorithm.law)
+
+    def refusal(self, algorithm: Algorithm, sizes: int) -> str:
+        """Return why an algorithm is left out if nobody asked for it by name. "" if it is not."""
+        program = algorithm.outline()
+        at_once = max((len(each.source) for each in program.steps), default=0)
+        if at_once > MOST_AT_ONCE:
+            return f"{at_once:,} messages at once; name it to run it"
+        many = program.num_messages
+        if len(program.steps) > MOST_DIFFERENT and many * sizes > 20 * MOST_LISTED:
+            return f"{many:,} messages at each size; name it to run it"
+        if many > MOST_MET and self.apart(algorithm, program, 1.0) is None:
+            return f"{many:,} messages that meet"
+        return ""
 
     def _rounds(self, program: Outline, size: float) -> RoundProgram:
         return rounds_of(
@@ -442,18 +466,6 @@ class CycleRunner(Runner):
             ends = (moved["source"], moved["target"])
             sizes += [np.bincount(end, moved["flits"], hosts).astype(np.int64) for end in ends]
         return run.finish, np.concatenate(sizes)
-
-
-def refusal(program: Outline, sizes: int) -> str:
-    """Return why an algorithm is left out if nobody asked for it by name. "" if it is not."""
-    at_once = max((len(each.source) for each in program.steps), default=0)
-    if at_once > MOST_AT_ONCE:
-        return f"{at_once:,} messages at once; name it to run it"
-    different = len(program.steps)
-    listed = program.num_messages * sizes
-    if different > MOST_DIFFERENT and listed > 20 * MOST_LISTED:
-        return f"{program.num_messages:,} messages at each size; name it to run it"
-    return ""
 
 
 def fits_of(topology: Topology, host_of: Ints) -> dict[str, Any]:

@@ -416,17 +416,11 @@ class FlowEngine:
         if self._bound > self._room:
             self._set_units()
 
-    def advance(self, until: float = inf, *, batches: int = 2**62, watch: int = MOST_ROWS) -> bool:
-        """Run up to and with a time, or so many batches of events. Return whether that is all.
-
-        It also stops after the batch in which a row from ``watch`` on is complete.
-        """
+    def advance(self, until: float = inf, *, batches: int = 2**62) -> bool:
+        """Run up to and with a time, or so many batches of events. Return whether that is all."""
         from netloom.simulation.flow.kernels.flows import advance
 
-        clock = self.state.clock
-        clock["watch"], clock["seen"] = watch, 0
-        done = advance(self.state, until, batches)
-        return bool(done < batches)
+        return bool(advance(self.state, until, batches) < batches)
 
     def _make_hops(self, ways: Ways) -> None:
         """Make room for the turns of new classes, whose ways are in path order."""

@@ -149,8 +149,6 @@ CLOCK = np.dtype(
         ("lossless", "i8"),  # whether links share by turns, and what waits blocks
         ("weighed", "i8"),  # whether links share by latency, with ``FILL`` for ``LINK``'s levels
         ("noting", "i8"),  # whether it is noted which links hold classes back
-        ("watch", "i8"),  # once a row from this on is complete, the run stops
-        ("seen", "i8"),  # whether one has been
     ]
 )
 """One record."""

@@ -25,16 +25,7 @@ from netloom.simulation.flow.kernels.levels import (
     settle,
     weigh,
 )
-from netloom.simulation.kernels.agenda import (
-    ARRIVED,
-    COMPLETE,
-    MOVE,
-    SEND,
-    first_time,
-    happen,
-    is_due,
-    plan,
-)
+from netloom.simulation.kernels.agenda import ARRIVED, MOVE, SEND, first_time, happen, is_due, plan
 from netloom.simulation.kernels.records import record
 
 # -- rows that become flows ------------------------------------------------------------------------
@@ -43,15 +34,12 @@ from netloom.simulation.kernels.records import record
 @inlined
 def begin_flows(state, until, now):
     """Handle all events up to a time. Flows that begin do so ``now``."""
-    clock = record(state.clock, 0)
     while is_due(state, until):
         time, row, kind = happen(state)
         if kind == SEND:
             wait(state, time, row)
         elif kind == MOVE:
             move(state, now, time, row)
-        elif kind == COMPLETE and row >= clock.watch:
-            clock.seen = 1
 
 
 @inlined
@@ -167,10 +155,7 @@ ROUNDING = 2.0**-40
 
 @kernel
 def advance(arrays, until, batches):
-    """Run up to a time, or through so many times at which flows begin or end. Return how many.
-
-    If a row that is watched for is complete, that counts as all of them.
-    """
+    """Run up to a time, or through so many times at which flows begin or end. Return how many."""
     state = held(arrays)
     clock = record(state.clock, 0)
     for batch in range(batches):
@@ -193,8 +178,6 @@ def advance(arrays, until, batches):
             clock.batches += 1
             share(state)
         update(state, time)
-        if clock.seen != 0:
-            return batches
     return batches
 
 
