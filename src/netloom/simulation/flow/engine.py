@@ -250,8 +250,7 @@ class FlowEngine:
             queues=queues,
             events=np.zeros(0, layout.EVENT),
             agenda=np.zeros(network.num_links, np.int32),
-            near=none,
-            far=none,
+            ends=none,
             changed=none,
             ties=np.zeros(network.num_links, np.int32),
             fills=np.zeros(network.num_links if by_latency else 0, layout.FILL),
@@ -284,8 +283,7 @@ class FlowEngine:
     @property
     def active(self) -> int:
         """How many ways have flows on them at this time."""
-        clock = self.state.clock
-        return int(clock["near"][0] + clock["far"][0])
+        return int(self.state.clock["active"][0])
 
     def found(self) -> FlowRun:
         """Return what came of all rows so far."""
@@ -354,8 +352,7 @@ class FlowEngine:
             hop_link=_joined(state.hop_link, ways.links),
             hop_share=_joined(state.hop_share, ways.shares),
             hop_place=_joined(state.hop_place, np.zeros(len(ways.links), np.int32)),
-            near=longer(state.near, len(classes)),
-            far=longer(state.far, len(classes)),
+            ends=longer(state.ends, len(classes)),
             changed=longer(state.changed, len(classes)),
         )
         if self.noting:

@@ -12,19 +12,8 @@ import numpy as np
 
 from netloom.base.compilation import inlined, kernel, part
 from netloom.base.held import held
-from netloom.base.kernels.heap import take
-from netloom.simulation.flow.kernels.levels import (
-    block,
-    expect,
-    fill,
-    forget,
-    join,
-    mark,
-    next_end,
-    refresh,
-    settle,
-    weigh,
-)
+from netloom.base.kernels.heap import put, take
+from netloom.simulation.flow.kernels.levels import block, fill, join, mark, refresh, settle, weigh
 from netloom.simulation.kernels.agenda import ARRIVED, MOVE, SEND, first_time, happen, is_due, plan
 from netloom.simulation.kernels.records import record
 
@@ -153,6 +142,14 @@ MOST_PATIENCE = 1024
 ROUNDING = 2.0**-40
 
 
+@inlined
+def next_end(state):
+    """When the next class ends. Infinite if none does."""
+    if record(state.clock, 0).active == 0:
+        return np.inf
+    return record(state.classes, state.ends[0]).key
+
+
 @kernel
 def advance(arrays, until, batches):
     """Run up to a time, or through so many times at which flows begin or end. Return how many."""
@@ -170,8 +167,8 @@ def advance(arrays, until, batches):
             refresh(state)
         latest = time + time * clock.tolerance
         while next_end(state) <= latest:
-            number = state.near[0]
-            forget(state, number)
+            number = state.ends[0]
+            clock.active = take(state.ends, clock.active, state.classes, number)
             end_flows(state, number, time)
         begin_flows(state, latest, time)
         if clock.moved > 0:
@@ -191,7 +188,7 @@ def share(state):
     if clock.weighed != 0:
         weigh(state)
         return
-    active = clock.near + clock.far
+    active = clock.active
     filling = active + active // 4 + 3 * min(active, links) + links // 8  # as long as to look at
     if clock.moved > FEW and 2 * clock.moved > active:  # most of them change in any case
         clock.left = max(clock.left, 1)
@@ -225,8 +222,8 @@ def update(state, now):
             note_holder(state, number, now)
         if here.weight == 0:
             here.rate, here.speed = 0, 0.0
-            if here.place != -1:
-                forget(state, number)
+            if here.place >= 0:
+                clock.active = take(state.ends, clock.active, state.classes, number)
             continue
         same = here.next == here.speed if clock.weighed != 0 else here.one == here.rate
         if same and how < 2:
@@ -238,7 +235,7 @@ def update(state, now):
         here.speed = here.next if clock.weighed != 0 else here.rate * clock.step
         left = record(state.rows, here.flow).goal - here.served
         here.key = now + max(left, 0.0) / here.speed
-        expect(state, number)
+        clock.active = put(state.ends, clock.active, state.classes, number)
     clock.marked = 0
 
 

@@ -1,7 +1,4 @@
-"""Max-min fair levels, and which class of flows ends next.
-
-Classes that end soon are in a heap, those that end later in a bag. Most ends move many times before
-they come: a move within the bag costs nothing.
+"""Max-min fair levels of classes of flows.
 
 Levels are found anew only where a flow that begins or ends can matter.
 
@@ -35,69 +32,6 @@ from netloom.base.compilation import inlined, part
 from netloom.base.kernels.heap import put, take
 from netloom.simulation.flow.layout import INFINITE
 from netloom.simulation.kernels.records import record
-
-# -- the class that ends next ----------------------------------------------------------------------
-
-
-@part
-def next_end(state):
-    """When the next class ends. Infinite if none does."""
-    clock = record(state.clock, 0)
-    if clock.near == 0:
-        if clock.far == 0:
-            return np.inf
-        look_further(state)
-    return record(state.classes, state.near[0]).key
-
-
-@part
-def look_further(state):
-    """Move the classes that end first from the bag into the heap: those well before the mean."""
-    clock = record(state.clock, 0)
-    first, total = np.inf, 0.0
-    for place in range(clock.far):
-        key = record(state.classes, state.far[np.uint64(place)]).key
-        first = min(first, key)
-        total += key
-    clock.horizon = first + max(total / clock.far - first, 0.0) / 4
-    for place in range(clock.far - 1, -1, -1):
-        number = state.far[np.uint64(place)]
-        if record(state.classes, number).key <= clock.horizon:
-            forget(state, number)
-            clock.near = put(state.near, clock.near, state.classes, number)
-
-
-@part
-def expect(state, number):
-    """Have a class end at its ``key``, which may have changed."""
-    clock, here = record(state.clock, 0), record(state.classes, number)
-    soon = here.key <= clock.horizon
-    if here.place != -1 and soon != (here.place >= 0):
-        forget(state, number)
-    if soon:
-        clock.near = put(state.near, clock.near, state.classes, number)
-    elif here.place == -1:
-        state.far[np.uint64(clock.far)] = number
-        here.place = -2 - clock.far
-        clock.far += 1
-
-
-@part
-def forget(state, number):
-    """Take a class out of heap or bag."""
-    clock, here = record(state.clock, 0), record(state.classes, number)
-    if here.place >= 0:
-        clock.near = take(state.near, clock.near, state.classes, number)
-    else:
-        place = -2 - here.place
-        clock.far -= 1
-        last = state.far[np.uint64(clock.far)]
-        state.far[np.uint64(place)] = last
-        record(state.classes, last).place = -2 - place
-        here.place = -1
-
-
-# -- levels ----------------------------------------------------------------------------------------
 
 
 @inlined
@@ -373,11 +307,8 @@ def refresh(state):
     for number in range(len(state.links)):
         link = record(state.links, number)
         link.lower, link.light = 0, 0
-    for place in range(clock.near + clock.far):
-        if place < clock.near:
-            here = record(state.classes, state.near[np.uint64(place)])
-        else:
-            here = record(state.classes, state.far[np.uint64(place - clock.near)])
+    for place in range(clock.active):
+        here = record(state.classes, state.ends[np.uint64(place)])
         here.one, here.two = two_least(state, here)
         for hop in range(here.first, here.first + here.hops):
             link = record(state.links, state.hop_link[np.uint64(hop)])
@@ -503,13 +434,11 @@ def block(state):
 def gather(state):
     """List all classes with flows in ``crowd``, by number. Return how many there are."""
     clock, waiting = record(state.clock, 0), np.int64(0)
-    for place in range(clock.near + clock.far + clock.marked):
-        if place < clock.near:
-            number = state.near[np.uint64(place)]
-        elif place < clock.near + clock.far:
-            number = state.far[np.uint64(place - clock.near)]
+    for place in range(clock.active + clock.marked):
+        if place < clock.active:
+            number = state.ends[np.uint64(place)]
         else:
-            number = state.changed[np.uint64(place - clock.near - clock.far)]
+            number = state.changed[np.uint64(place - clock.active)]
         here = record(state.tries, number)
         if record(state.classes, number).weight > 0 and here.place < 0:
             here.key = 0.0
