@@ -84,7 +84,7 @@ def browser():
         yield found
 
 
-ASKED_IN = ("netloom.simulation.side_by_side.Event", "netloom.simulation.network.loaded.Event")
+ASKED_IN = ("netloom.simulation.side_by_side.Event", "netloom.simulation.network.run.Event")
 """The events that work asks whether it is to stop."""
 
 

@@ -88,7 +88,7 @@ class ProgramNetwork:
             return self.router.make_engine(
                 self.topology, self.routing, switch_cycles=self.switch_cycles
             )
-        from netloom.simulation.network.program import NetworkProgram
+        from netloom.simulation.network.engine import NetworkProgram
 
         return NetworkProgram(
             self.topology,

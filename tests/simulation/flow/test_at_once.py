@@ -6,8 +6,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network
-from netloom.simulation.flow.at_once import run_at_once, send_order
-from netloom.simulation.flow.run import TOLERATED
+from netloom.simulation.flow.run import TOLERATED, run_at_once, send_order
 from netloom.topology import topology
 from tests.flow_laws import law_in
 

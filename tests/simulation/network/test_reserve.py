@@ -11,8 +11,7 @@ from hypothesis import given
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import parse_routing, paths, ports, source_routes
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.program import reserve
+from netloom.simulation.network.engine import Engine, reserve
 from netloom.simulation.network.routers import Router
 from netloom.topology import cube, graph_topology, mesh, torus
 from netloom.workload import PacketStream, parse_traffic

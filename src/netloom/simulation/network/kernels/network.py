@@ -3,33 +3,37 @@
 The work is proportional to what moves. Flits and credits on their way are kept in wheels, by the
 cycle in which they are due. Only routers and sources that may have something to do are visited.
 
+Packets come from a table of those born, or from a program: its messages enter as they are sent, and
+what waits goes on.
+
 Twin: ``tests/reference/network.py``.
 """
+
+from __future__ import annotations
 
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel
 from netloom.base.held import held
+from netloom.simulation.kernels.agenda import ARRIVED, due, first_time, plan
 from netloom.simulation.kernels.records import lowest, record, unsigned
-from netloom.simulation.network.kernels.sources import queue_packet, run_sources
-from netloom.simulation.network.kernels.switch import (
+from netloom.simulation.network.kernels.router import (
     allocate_switch,
+    allocate_vcs,
     begin_attempts,
     begin_packets,
+    bit_of,
     end_attempts,
     let_wait,
-    move,
-)
-from netloom.simulation.network.kernels.vc_allocation import (
-    allocate_vcs,
-    bit_of,
     masks_of,
+    move,
     node_of,
     place_of,
     port_at,
     slot_of,
     wake,
 )
+from netloom.simulation.network.kernels.sources import queue_packet, run_sources
 from netloom.simulation.network.layout import DONE, KINDS, LOG_FULL, PACKETS_FULL, STUCK, known_of
 
 EMPTY = np.int64(0)
@@ -50,8 +54,8 @@ def deliver_credits(setup, state, cycle):
     """Credits that come back in this cycle."""
     bucket = cycle & setup.wheel
     first = bucket * setup.credits_each
-    for due in range(first, first + state.credits_due[unsigned(bucket)]):
-        place = np.int64(state.credits[unsigned(due)])
+    for index in range(first, first + state.credits_due[unsigned(bucket)]):
+        place = np.int64(state.credits[unsigned(index)])
         output = record(state.outputs, place)
         output.credits += 1
         if place < setup.source_slots:
@@ -95,8 +99,8 @@ def deliver_wakes(setup, state, cycle):
     """Output ports that may send from this cycle on."""
     bucket = cycle & setup.wheel
     first = bucket * setup.wakes_each
-    for due in range(first, first + state.wakes_due[unsigned(bucket)]):
-        at = np.int64(state.wakes[unsigned(due)])
+    for index in range(first, first + state.wakes_due[unsigned(bucket)]):
+        at = np.int64(state.wakes[unsigned(index)])
         node = at // setup.num_ports
         port = at - node * setup.num_ports
         place = place_of(setup, node, port * setup.vc_stride)
@@ -112,8 +116,8 @@ def deliver_heads(setup, state, cycle):
     """Heads whose route is known from this cycle on."""
     bucket = cycle & setup.wheel
     first = bucket * setup.heads_each
-    for due in range(first, first + state.heads_due[unsigned(bucket)]):
-        head = np.int64(state.heads[unsigned(due)])
+    for index in range(first, first + state.heads_due[unsigned(bucket)]):
+        head = np.int64(state.heads[unsigned(index)])
         node, slot = node_of(setup, head), slot_of(setup, head)
         masks_of(setup, state, node, slot).waiting |= bit_of(slot)
         wake(state.active, node)
@@ -126,8 +130,8 @@ def deliver_flits(setup, state, cycle):
     bucket = cycle & setup.wheel
     first = bucket * setup.arrivals_each
     fronts = record(state.clock, 0).fronts
-    for due in range(first, first + state.arrivals_due[unsigned(bucket)]):
-        arrival = np.int64(state.arrivals[unsigned(due)])
+    for index in range(first, first + state.arrivals_due[unsigned(bucket)]):
+        arrival = np.int64(state.arrivals[unsigned(index)])
         node, slot = node_of(setup, arrival), slot_of(setup, arrival)
         here = record(state.inputs, place_of(setup, node, slot))
         here.count += 1
@@ -258,3 +262,98 @@ def compiled(kind):
 
 
 runs = {kind: compiled(kind) for kind in KINDS}
+
+
+# -- driven by a program ---------------------------------------------------------------------------
+
+
+@inlined
+def enter(setup, tables, state, agenda, cycle, packet_flits):
+    """Cut the rows sent in this cycle into packets. Return whether there is room for all."""
+    clock, counts = record(agenda.clock, 0), record(state.clock, 0)
+    while clock.entered < clock.sent:
+        index = agenda.sent[unsigned(clock.entered)]
+        row = record(agenda.rows, index)
+        packets = (row.flits + packet_flits - 1) // packet_flits
+        if counts.free_packets < packets:
+            return False
+        row.packets = packets
+        left = row.flits
+        for _ in range(packets):
+            packet = queue_packet(
+                setup, tables, state, row.source, row.target, row.coin, row.path - 1, cycle
+            )
+            packet.flits = min(left, packet_flits)
+            packet.row = index
+            left -= packet_flits
+        clock.entered += 1
+    clock.entered = 0
+    clock.sent = 0
+    return True
+
+
+@inlined
+def note_arrivals(state, agenda):
+    """Note when the tails of messages arrive whose last packet leaves the network."""
+    clock = record(state.clock, 0)
+    for place in range(clock.logged):
+        entry = record(state.log, place)
+        row = record(agenda.rows, entry.row)
+        row.packets -= 1
+        row.hops = entry.hops
+        if row.entered < 0 or entry.entry < row.entered:
+            row.entered = entry.entry
+        if row.packets == 0:
+            plan(agenda, entry.arrival, entry.row, ARRIVED)
+    clock.logged = 0
+
+
+@inlined
+def skip(setup, state, agenda, until):
+    """Go on to the next event where the network has long been empty. Return the cycle."""
+    clock = record(state.clock, 0)
+    empty = clock.free_packets == len(state.packets)
+    if empty and clock.cycle - clock.last_move > setup.wheel:
+        after = until
+        if record(agenda.clock, 0).events > 0:
+            after = min(until, first_time(agenda))
+        clock.cycle = max(clock.cycle, after)
+    return clock.cycle
+
+
+def compiled_program(kind):
+    """Return the kernel that runs a network with a program. See ``compiled``.
+
+    ``run(given, table_arrays, arrays, agenda, packet_flits, num_rows, until)`` ends early once all
+    rows are complete.
+    """
+    frozen = known_of(kind)
+
+    @kernel
+    def run(given, table_arrays, arrays, agenda, packet_flits, num_rows, until):
+        setup, tables, state = held(kind(*(given + frozen))), held(table_arrays), held(arrays)
+        clock, counts = record(agenda.clock, 0), record(state.clock, 0)
+        while clock.completed < num_rows and counts.cycle < until:
+            if clock.sent == 0:
+                cycle = skip(setup, state, agenda, until)
+                clock.time = cycle
+                if cycle == until:
+                    break
+                clock.sent = due(agenda, cycle)
+            cycle = counts.cycle
+            stopped = cycle - counts.last_move > setup.patience
+            if stopped and counts.free_packets < len(state.packets):
+                return STUCK
+            if clock.sent > 0 and not enter(setup, tables, state, agenda, cycle, packet_flits):
+                return PACKETS_FULL
+            deliver(setup, tables, state, cycle)
+            go_on(setup, state, cycle)
+            note_arrivals(state, agenda)
+            counts.cycle = cycle + 1
+            clock.time = cycle + 1
+        return DONE
+
+    return run
+
+
+program_runs = {kind: compiled_program(kind) for kind in KINDS}

@@ -12,8 +12,7 @@ from netloom.base.compilation import inlined, kernel, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import ends_of
 from netloom.simulation.kernels.records import lowest, mixed, next_from, post, record, unsigned
-from netloom.simulation.network.kernels.switch import spend
-from netloom.simulation.network.kernels.vc_allocation import place_at, wake
+from netloom.simulation.network.kernels.router import place_at, spend, wake
 
 # -- packets given and delivered -------------------------------------------------------------------
 
