@@ -347,11 +347,9 @@ class Runner:
         step = long.seconds - middle.seconds
         if abs(step - (middle.seconds - short.seconds)) > SAME * long.seconds:
             return None
-        times = chunks / most
-        return Timed(
-            long.seconds + (chunks - most) / STEADY * step, chunks, long.link,
-            long.link_bytes * times, long.link_seconds * times,
-        )  # fmt: skip
+        times, seconds = chunks / most, long.seconds + (chunks - most) / STEADY * step
+        crossed = long.link_bytes * times, long.link_seconds * times
+        return Timed(seconds, chunks, long.link, *crossed)
 
     def listed(
         self, algorithm: Algorithm, chunks: int | None, size: float
@@ -365,11 +363,9 @@ class Runner:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
         finish, sizes = self.found(algorithm, chunks, size)
         times = sizes / self.capacity
-        link = int(np.argmax(times))
-        return Timed(
-            finish * self.time_seconds, chunks or algorithm.chunks or 1, link,
-            float(sizes[link]) * self.size_bytes, float(times[link]) * self.time_seconds,
-        )  # fmt: skip
+        link, seconds = int(np.argmax(times)), finish * self.time_seconds
+        crossed = float(sizes[link]) * self.size_bytes, float(times[link]) * self.time_seconds
+        return Timed(seconds, chunks or algorithm.chunks or 1, link, *crossed)
 
     def found(
         self, algorithm: Algorithm, chunks: int | None, size: float

@@ -142,11 +142,6 @@ class FlowProgram(ProgramEngine):
         """How many rows are complete."""
         return self._engine.completed
 
-    @property
-    def flit_hops(self) -> int:
-        """Flits times network channels crossed."""
-        return round(float(self.channel_flits().sum()))
-
     def crossed(self) -> NDArray[Any]:
         """Return what crossed each channel of messages that have arrived, float64[]."""
         known = self.topology.num_network_channels + 2 * self.topology.num_ports

@@ -349,10 +349,8 @@ def _by_hop(
     if by_port is None:
         return None
     inside, products = topology.num_network_channels, by_port.products
-    back = Demand(
-        tuple((taken, given) for given, taken in products),
-        by_port.target, by_port.source, by_port.weight,
-    )  # fmt: skip
+    turned = tuple((taken, given) for given, taken in products)
+    back = Demand(turned, by_port.target, by_port.source, by_port.weight)
     ends = (received(way, topology.num_ports) for way in (back, by_port))
     limits = [_fullest(topology, np.concatenate([np.zeros(inside), *ends]) / rate)]
     if not inside:  # one router

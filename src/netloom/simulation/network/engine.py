@@ -442,12 +442,12 @@ def _between_hosts(
     for channels in (first + port, routed.channels, first + ports + sink):
         _check(channels, lanes * router.vcs, lambda at: f"on channel {topology.channel_name(at)}")
     lists, vcs = port_lists(topology), np.int64(1) << np.arange(router.vcs)
-    tables = hop_tables(
-        topology, router.vcs, [], states(topology, vcs, router.vcs), choice=GIVEN,
-        ports=lists.ports, path_offsets=routed.offsets, path_starts=lists.start[routed.channels],
-        path_layer=(rank(routed.channels) // lanes[routed.channels]).astype(np.uint8),
-        path_entry=port.astype(np.int32), path_sink=sink.astype(np.int32),
-    )  # fmt: skip
+    each, channels = states(topology, vcs, router.vcs), routed.channels
+    layer = (rank(channels) // lanes[channels]).astype(np.uint8)
+    ends = {"path_entry": port.astype(np.int32), "path_sink": sink.astype(np.int32)}
+    hops = {"path_offsets": routed.offsets, "path_starts": lists.start[channels]}
+    given = hops | ends | {"path_layer": layer, "ports": lists.ports}
+    tables = hop_tables(topology, router.vcs, [], each, choice=GIVEN, **given)
     entry, own = rank(port), lanes[first + port]
     most = int(lanes[first : first + ports].max(initial=1))
     connections = np.full((ports, most, router.vcs), -1, np.int32)
@@ -576,11 +576,6 @@ class NetworkProgram(CycleEngine):
         self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
         self._by_node = NodeChance(seed, topology.num_hosts) if by_node else None
 
-    @property
-    def flit_hops(self) -> int:
-        """Flits that have crossed a network channel."""
-        return self.network.count("link_hops")
-
     def crossed(self) -> Ints:
         """Return the flits that have crossed each channel. See ``ProgramEngine``.
 
@@ -623,10 +618,8 @@ class NetworkProgram(CycleEngine):
         kernel, given = program_runs[network.kind], network.given
         came_back = None
         while came_back != layout.DONE:
-            came_back = kernel(
-                given, network.routing.tables, network.state, agenda, self.packet_flits,
-                self.num_rows, until,
-            )  # fmt: skip
+            tables, most = network.routing.tables, self.packet_flits
+            came_back = kernel(given, tables, network.state, agenda, most, self.num_rows, until)
             if came_back == layout.PACKETS_FULL:
                 waiting = agenda.sent[: int(agenda.clock["sent"][0])]
                 flits = agenda.rows["flits"][waiting]

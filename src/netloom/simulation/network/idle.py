@@ -75,13 +75,10 @@ def at_ports(demand: Demand, port_host: Ints, num_hosts: int) -> Demand:
     pair = np.repeat(np.arange(len(both)), both)
     place = np.arange(len(pair)) - np.repeat(np.cumsum(both) - both, both)
     here, there = demand.source[pair], demand.target[pair]
-    return Demand(
-        tuple((sent[port_host] * share, taken[port_host] * share)
-              for sent, taken in demand.products),
-        first[here] + place // many[there],
-        first[there] + place % many[there],
-        (demand.weight / np.maximum(both, 1))[pair],
-    )  # fmt: skip
+    source, target = first[here] + place // many[there], first[there] + place % many[there]
+    ends = [(sent[port_host], taken[port_host]) for sent, taken in demand.products]
+    products = tuple((sent * share, taken * share) for sent, taken in ends)
+    return Demand(products, source, target, (demand.weight / np.maximum(both, 1))[pair])
 
 
 MOST_ENTRIES = 2**22

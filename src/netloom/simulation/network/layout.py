@@ -424,19 +424,17 @@ def wiring(topology: Topology, router: Router) -> Wiring:
             raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
         ratios = [part.as_integer_ratio() for part in parts]
         share, whole = np.array(ratios, np.int64).reshape(-1, 2)[place].T
-        return Lines(
-            source[channel].astype(np.int64), wired.out_port[part][channel] + lane,
-            target[channel].astype(np.int64), wired.in_port[part][channel] + lane,
-            np.arange(first, first + len(lanes))[channel], cycles[channel].astype(np.int64),
-            share[channel], whole[channel],
-        )  # fmt: skip
+        begins = source[channel].astype(np.int64), wired.out_port[part][channel] + lane
+        ends = target[channel].astype(np.int64), wired.in_port[part][channel] + lane
+        number = np.arange(first, first + len(lanes))[channel]
+        times = cycles[channel].astype(np.int64), share[channel], whole[channel]
+        return Lines(*begins, *ends, number, *times)
 
-    return Wiring(
-        wired.num_ports, wired.network_ports, int(wired.lanes[inside:outside].max(initial=1)),
-        between=lines(0, inside, topology.channel_source, topology.channel_target),
-        entries=lines(inside, outside, hosts, topology.injection_router),
-        exits=lines(outside, None, topology.ejection_router, hosts),
-    )  # fmt: skip
+    between = lines(0, inside, topology.channel_source, topology.channel_target)
+    entries = lines(inside, outside, hosts, topology.injection_router)
+    exits = lines(outside, None, topology.ejection_router, hosts)
+    most = int(wired.lanes[inside:outside].max(initial=1))
+    return Wiring(wired.num_ports, wired.network_ports, most, between, entries, exits)
 
 
 def _ports(topology: Topology, router: Router) -> HostedPorts:
@@ -452,12 +450,10 @@ def _ports(topology: Topology, router: Router) -> HostedPorts:
     wired, none = ports(topology), np.zeros(topology.num_ports, np.int32)
     first, ends = wired.num_network_ports, end_channels(topology, router)
     counts = topology.num_network_channels, len(none), len(none)
-    return HostedPorts(
-        first + max(ends), first,
-        np.concatenate([wired.out_port, none, none + first]),
-        np.concatenate([wired.in_port, none + first, none]),
-        np.repeat(np.array([1, *ends], np.int32), counts),
-    )  # fmt: skip
+    out_port = np.concatenate([wired.out_port, none, none + first])
+    in_port = np.concatenate([wired.in_port, none + first, none])
+    lanes = np.repeat(np.array([1, *ends], np.int32), counts)
+    return HostedPorts(first + max(ends), first, out_port, in_port, lanes)
 
 
 def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:

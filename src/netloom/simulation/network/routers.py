@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from math import floor
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -24,9 +24,7 @@ from netloom.workload.traffic.stream import LONGEST
 Switching: TypeAlias = Literal[
     "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved"
 ]
-SWITCHINGS: tuple[Switching, ...] = (
-    "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved",
-)  # fmt: skip
+SWITCHINGS: tuple[Switching, ...] = get_args(Switching)
 
 MOST_PACKET = LONGEST
 """Most flits of a packet."""

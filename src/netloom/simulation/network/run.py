@@ -387,10 +387,8 @@ def run_network(
     window = _Window(run, limits, step)
     channels, hops = engine.channel_flits(), engine.count("link_hops")
     born, born_packets = run.born_flits.copy(), int(run.born_packets.sum())
-    ended = measure_window(
-        window, first=(LOOK - 1) * step, longer=lambda cycles: cycles + LOOK * step,
-        most=most, step=step, stopped=stopped,
-    )  # fmt: skip
+    measured = partial(measure_window, window, most=most, step=step, stopped=stopped)
+    ended = measured(first=(LOOK - 1) * step, longer=lambda cycles: cycles + LOOK * step)
     engine.flits()  # they balance
     tally = window.tally
     cycles = max(tally.cycles, 1)
@@ -628,12 +626,10 @@ class LoadedNetwork:
             each = self.program_load(load)
             pairs = zip(self.programs.traffics, self.programs.seeds, strict=True)
             senders = [Sender(traffic, each, seed) for traffic, seed in pairs]
-        return Run(
-            self.topology, setting.routing, setting.router, self.traffic, load,
-            lengths=self.lengths, arrivals=self.arrivals, seed=self.seed,
-            reservation=setting.reservation, bound=setting.bound, idle=setting.idle,
-            senders=senders, apart=self.programs is not None,
-        )  # fmt: skip
+        run = partial(Run, self.topology, setting.routing, setting.router, self.traffic, load)
+        run = partial(run, reservation=setting.reservation, bound=setting.bound, idle=setting.idle)
+        run = partial(run, lengths=self.lengths, arrivals=self.arrivals, seed=self.seed)
+        return run(senders=senders, apart=self.programs is not None)
 
     def alone(self, program: int) -> LoadedNetwork:
         """Return the same network with one of its programs only, where it is, and its bounds."""

@@ -355,8 +355,24 @@ def weigh(state):
             look(state, number)  # what rounding has left of the differences is gone
             level = max(level, fill.left / fill.light)
             step += 1
-            record(state.links, number).level = step
-            give(state, number, level, step)
+            link = record(state.links, number)
+            link.level = step
+            for place in range(link.first, link.first + link.count):
+                owner = record(state.entries, place).owner
+                here = record(state.classes, owner)
+                if here.filled == clock.fillings:
+                    continue
+                here.filled = clock.fillings
+                clock.work += 1
+                here.one, here.next = step, level * here.factor
+                if here.next != here.speed or clock.noting != 0:
+                    mark(state, owner, 1)
+                for hop in range(here.first, here.first + here.hops):
+                    other = record(state.fills, state.hop_link[np.uint64(hop)])
+                    weight = here.weight * state.hop_share[np.uint64(hop)]
+                    other.left -= weight * here.next
+                    other.light -= weight * here.factor
+                    other.classes -= 1
 
 
 @part
@@ -374,28 +390,6 @@ def look(state, number):
     fill.left, fill.light = left, light
 
 
-@part
-def give(state, number, level, step):
-    """Give the classes of a full link that have none yet their speed at a level."""
-    link, clock = record(state.links, number), record(state.clock, 0)
-    for place in range(link.first, link.first + link.count):
-        owner = record(state.entries, place).owner
-        here = record(state.classes, owner)
-        if here.filled == clock.fillings:
-            continue
-        here.filled = clock.fillings
-        clock.work += 1
-        here.one, here.next = step, level * here.factor
-        if here.next != here.speed or clock.noting != 0:
-            mark(state, owner, 1)
-        for hop in range(here.first, here.first + here.hops):
-            other = record(state.fills, state.hop_link[np.uint64(hop)])
-            weight = here.weight * state.hop_share[np.uint64(hop)]
-            other.left -= weight * here.next
-            other.light -= weight * here.factor
-            other.classes -= 1
-
-
 TIE = 1e-9
 """Levels are equal that differ by no more than this part."""
 
@@ -410,7 +404,15 @@ def block(state):
     clock.fillings += 1
     count = gather(state)
     take_turns(state, count)
-    open_links(state, count)
+    for number in range(len(state.links)):  # all are empty
+        gate = record(state.gates, number)
+        gate.room, gate.turns, gate.most = record(state.links, number).capacity, 0.0, np.inf
+    for place in range(count):
+        here = record(state.classes, state.crowd[np.uint64(place)])
+        here.filled = 0
+        for hop in range(here.first, here.first + here.hops):
+            gate = record(state.gates, state.hop_link[np.uint64(hop)])
+            gate.turns += record(state.hops, hop).turns
     waiting = np.int64(0)
     for place in range(count):
         number = state.crowd[np.uint64(place)]
@@ -420,13 +422,13 @@ def block(state):
         least, taken = np.inf, np.int64(0)
         while waiting > 0 and record(state.tries, state.unsettled[0]).key <= least * (1 + TIE):
             number = state.unsettled[0]
-            here = record(state.tries, number)
+            tried = record(state.tries, number)
             level = could_have(state, number)
-            if level > here.key * (1 + TIE):
-                here.key = level
+            if level > tried.key * (1 + TIE):
+                tried.key = level
                 put(state.unsettled, waiting, state.tries, number)
                 continue
-            here.key = level
+            tried.key = level
             least = min(least, level)
             waiting = take(state.unsettled, waiting, state.tries, number)
             state.crowd[np.uint64(taken)] = number
@@ -473,54 +475,27 @@ def take_turns(state, count):
             there.turns = 1.0 if there.before >= 0 else here.weight * there.part
     for _ in range(MOST_ROUNDS):
         record(state.clock, 0).work += count
-        add_inputs(state, count)
-        if share_inputs(state, count) <= TIE:
+        state.inputs[:] = 0.0  # what comes by each input, in turns of the link before
+        for place in range(count):
+            here = record(state.classes, state.crowd[np.uint64(place)])
+            for hop in range(here.first, here.first + here.hops):
+                there = record(state.hops, hop)
+                if there.before >= 0:
+                    some = there.part * record(state.hops, there.before).turns
+                    state.inputs[np.uint64(there.input)] += some
+        changed = 0.0  # by what part one changed most
+        for place in range(count):
+            here = record(state.classes, state.crowd[np.uint64(place)])
+            # the last hop first: each is made from the one before as that was
+            for hop in range(here.first + here.hops - 1, here.first - 1, -1):
+                there = record(state.hops, hop)
+                if there.before >= 0:
+                    some = there.part * record(state.hops, there.before).turns
+                    turns = some / state.inputs[np.uint64(there.input)]
+                    changed = max(changed, abs(turns - there.turns) / turns)
+                    there.turns = turns
+        if changed <= TIE:
             break
-
-
-@part
-def add_inputs(state, count):
-    """Add up what comes by each input of each link, in turns of the link before."""
-    state.inputs[:] = 0.0
-    for place in range(count):
-        here = record(state.classes, state.crowd[np.uint64(place)])
-        for hop in range(here.first, here.first + here.hops):
-            there = record(state.hops, hop)
-            if there.before >= 0:
-                some = there.part * record(state.hops, there.before).turns
-                state.inputs[np.uint64(there.input)] += some
-
-
-@part
-def share_inputs(state, count):
-    """Share one turn of each input among its classes. Return by what part one changed most."""
-    changed = 0.0
-    for place in range(count):
-        here = record(state.classes, state.crowd[np.uint64(place)])
-        # the last hop first: each is made from the one before as that was
-        for hop in range(here.first + here.hops - 1, here.first - 1, -1):
-            there = record(state.hops, hop)
-            if there.before >= 0:
-                some = there.part * record(state.hops, there.before).turns
-                turns = some / state.inputs[np.uint64(there.input)]
-                changed = max(changed, abs(turns - there.turns) / turns)
-                there.turns = turns
-    return changed
-
-
-@part
-def open_links(state, count):
-    """Let all links be empty."""
-    for number in range(len(state.links)):
-        gate = record(state.gates, number)
-        gate.room, gate.turns, gate.most = record(state.links, number).capacity, 0.0, np.inf
-    for place in range(count):
-        number = state.crowd[np.uint64(place)]
-        here = record(state.classes, number)
-        here.filled = 0
-        for hop in range(here.first, here.first + here.hops):
-            gate = record(state.gates, state.hop_link[np.uint64(hop)])
-            gate.turns += record(state.hops, hop).turns
 
 
 @part
@@ -590,17 +565,6 @@ def hold_up(state, number, waiting):
 
 
 # -- rows that become flows ------------------------------------------------------------------------
-
-
-@inlined
-def begin_flows(state, until, now):
-    """Handle all events up to a time. Flows that begin do so ``now``."""
-    while is_due(state, until):
-        time, row, kind = happen(state)
-        if kind == SEND:
-            wait(state, time, row)
-        elif kind == MOVE:
-            move(state, now, time, row)
 
 
 @inlined
@@ -688,20 +652,14 @@ def end_flows(state, number, now):
         plan(state, time, row, ARRIVED)
         here.right = -1
         if here.queue >= 0:
-            next_of(state, here.queue, time)
-
-
-@part
-def next_of(state, number, time):
-    """Let the next row of a queue enter the network."""
-    queue = record(state.queues, number)
-    row = np.int64(queue.head)
-    if row < 0:
-        queue.busy = 0
-    else:
-        here = record(state.rows, row)
-        queue.head = here.right
-        plan(state, max(time, here.sent + here.latency), row, MOVE)
+            queue = record(state.queues, here.queue)
+            after = np.int64(queue.head)
+            if after < 0:
+                queue.busy = 0
+            else:
+                there = record(state.rows, after)
+                queue.head = there.right
+                plan(state, max(time, there.sent + there.latency), after, MOVE)
 
 
 # -- from one time to the next ---------------------------------------------------------------------
@@ -742,7 +700,12 @@ def advance(arrays, until, batches):
             number = state.ends[0]
             clock.active = take(state.ends, clock.active, state.classes, number)
             end_flows(state, number, time)
-        begin_flows(state, latest, time)
+        while is_due(state, latest):  # flows that begin do so now
+            at, row, kind = happen(state)
+            if kind == SEND:
+                wait(state, at, row)
+            elif kind == MOVE:
+                move(state, time, at, row)
         if clock.moved > 0:
             clock.batches += 1
             share(state)

@@ -41,15 +41,6 @@ ONE = np.int64(1)
 
 
 @inlined
-def born_at(born, first, cycle):
-    """Return how many packets are created in this cycle."""
-    after = first
-    while after < len(born) and born[after, 0] == cycle:
-        after += 1
-    return after - first
-
-
-@inlined
 def deliver_credits(setup, state, cycle):
     """Credits that come back in this cycle."""
     bucket = cycle & setup.wheel
@@ -60,18 +51,12 @@ def deliver_credits(setup, state, cycle):
         output.credits += 1
         if place < setup.source_slots:
             if setup.counted:
-                count_credit(setup, state, place)
+                node = place // setup.num_slots
+                port = state.port_of[place - node * setup.num_slots]
+                state.used[unsigned(node << setup.port_bits | port)] -= 1
             if output.credits == 1 or setup.roomy:
                 open_slot(setup, state, place, output, cycle)
     state.credits_due[unsigned(bucket)] = 0
-
-
-@inlined
-def count_credit(setup, state, place):
-    """Count a credit that has come back to an output port."""
-    node = place // setup.num_slots
-    port = state.port_of[place - node * setup.num_slots]
-    state.used[unsigned(node << setup.port_bits | port)] -= 1
 
 
 @inlined
@@ -144,20 +129,6 @@ def deliver_flits(setup, state, cycle):
 
 
 @inlined
-def create(setup, tables, state, born, cycle):
-    """Take the packets created in this cycle from the table of those to come."""
-    clock = record(state.clock, 0)
-    while clock.taken < len(born) and born[clock.taken, 0] == cycle:
-        given = clock.taken
-        clock.taken += 1
-        packet = queue_packet(
-            setup, tables, state, born[given, 1], born[given, 2], born[given, 4], born[given, 5],
-            cycle,
-        )  # fmt: skip
-        packet.flits = born[given, 3]
-
-
-@inlined
 def run_routers(setup, state):
     """Let every router that may have something to do allocate VCs and its switch."""
     for word in range(len(state.active)):
@@ -194,21 +165,6 @@ def run_router(setup, state, node):
 
 
 @inlined
-def move_winners(setup, state, cycle):
-    """Let every flit that has won a switch move."""
-    clock = record(state.clock, 0)
-    if setup.staged:
-        let_wait(setup, state, cycle)
-    winners, ejected = clock.winners, clock.ejected
-    for index in range(winners):
-        move(setup, state, np.int64(state.winners[unsigned(index)]), cycle)
-    clock.winners = 0
-    clock.link_hops += winners - (clock.ejected - ejected)
-    if winners:
-        clock.last_move = cycle
-
-
-@inlined
 def deliver(setup, tables, state, cycle):
     """Bring everything that is due in this cycle where it belongs."""
     if setup.uneven:
@@ -224,15 +180,24 @@ def go_on(setup, state, cycle):
     """Let sources send, routers allocate and flits move."""
     run_sources(setup, state, cycle)
     run_routers(setup, state)
-    move_winners(setup, state, cycle)
+    clock = record(state.clock, 0)
+    if setup.staged:
+        let_wait(setup, state, cycle)
+    winners, ejected = clock.winners, clock.ejected
+    for index in range(winners):
+        move(setup, state, np.int64(state.winners[unsigned(index)]), cycle)
+    clock.winners = 0
+    clock.link_hops += winners - (clock.ejected - ejected)
+    if winners:
+        clock.last_move = cycle
 
 
 def compiled(kind):
     """Return the kernel that runs a network of a kind of ``layout.KINDS``.
 
     What is known when it is compiled makes it smaller and faster.
-    ``run(given, table_arrays, arrays, born, until)`` runs the cycles from ``clock.cycle`` to
-    ``until`` and returns why it came back. ``given`` are the fields of ``Setup`` that the kind does
+    ``run(known, table_arrays, arrays, born, until)`` runs the cycles from ``clock.cycle`` to
+    ``until`` and returns why it came back. ``known`` are the fields of ``Setup`` that the kind does
     not tell, ``table_arrays`` the routing's tables and ``arrays`` the ``State``. ``born`` holds the
     packets to come, one row each, by birth. It comes back early, before a cycle, when packets or
     log have no room for that cycle, or when nothing moves any more.
@@ -240,12 +205,14 @@ def compiled(kind):
     frozen = known_of(kind)
 
     @kernel
-    def run(given, table_arrays, arrays, born, until):
-        setup, tables, state = held(kind(*(given + frozen))), held(table_arrays), held(arrays)
+    def run(known, table_arrays, arrays, born, until):
+        setup, tables, state = held(kind(*(known + frozen))), held(table_arrays), held(arrays)
         clock = record(state.clock, 0)
         while clock.cycle < until:
-            cycle = clock.cycle
-            if clock.free_packets < born_at(born, clock.taken, cycle):
+            cycle, after = clock.cycle, clock.taken
+            while after < len(born) and born[after, 0] == cycle:
+                after += 1
+            if clock.free_packets < after - clock.taken:
                 return PACKETS_FULL
             if clock.logged + setup.num_nodes * setup.num_ports > len(state.log):
                 return LOG_FULL
@@ -253,7 +220,12 @@ def compiled(kind):
             if stopped and clock.free_packets < len(state.packets):
                 return STUCK
             deliver(setup, tables, state, cycle)
-            create(setup, tables, state, born, cycle)
+            for given in range(clock.taken, after):
+                source, target = born[given, 1], born[given, 2]
+                coin, aux = born[given, 4], born[given, 5]
+                packet = queue_packet(setup, tables, state, source, target, coin, aux, cycle)
+                packet.flits = born[given, 3]
+            clock.taken = after
             go_on(setup, state, cycle)
             clock.cycle = cycle + 1
         return DONE

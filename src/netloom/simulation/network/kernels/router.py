@@ -309,18 +309,13 @@ def accept_vc(setup, state, node, slot, word, offers):
         output = record(state.outputs, place_of(setup, node, out))
         output.grant = slot + 1 if slot + 1 < setup.num_slots else 0
     if setup.staged:
-        claim(setup, state, node, slot, out)
+        # the head gets it when its attempt ends
+        record(state.inputs, place_of(setup, node, slot)).out = out
+        now = record(state.clock, 0).cycle % setup.vc_cycles
+        begun = (node * setup.words + (slot >> 6)) * setup.vc_cycles + now
+        state.claims[unsigned(begun)] |= bit_of(slot)
     else:
         own(setup, state, node, slot, out)
-
-
-@inlined
-def claim(setup, state, node, slot, out):
-    """Note that an output slot is granted to a head that gets it when its attempt ends."""
-    record(state.inputs, place_of(setup, node, slot)).out = out
-    now = record(state.clock, 0).cycle % setup.vc_cycles
-    begun = (node * setup.words + (slot >> 6)) * setup.vc_cycles + now
-    state.claims[unsigned(begun)] |= bit_of(slot)
 
 
 @inlined
@@ -405,7 +400,9 @@ def move(setup, state, winner, cycle):
     masks.flits &= ~(np.int64(here.count == 0) << (slot & 63))
     return_credit(setup, state, node, slot, cycle)
     if setup.circuit and setup.uneven:
-        note_way_back(setup, state, node, slot, left)
+        packet = record(state.packets, front_packet(setup, state, place))
+        if left == packet.flits:  # the channel by which a probe came is of its answer's way
+            packet.back += record(state.lines, port_at(setup, node, state.port_of[slot])).credit
     at = port_at(setup, node, port)
     sink = record(state.ports, at)
     if sink.down >= 0:
@@ -481,14 +478,6 @@ def return_credit(setup, state, node, slot, cycle):
 
 
 @inlined
-def note_way_back(setup, state, node, slot, left):
-    """Add the channel by which a probe came to a router to the way of its answer."""
-    packet = record(state.packets, front_packet(setup, state, place_of(setup, node, slot)))
-    if left == packet.flits:
-        packet.back += record(state.lines, port_at(setup, node, state.port_of[slot])).credit
-
-
-@inlined
 def leave(setup, state, place, left, cycle, delay):
     """Take a flit out of the network: log the packet at its tail, answer a circuit's probe."""
     index = front_packet(setup, state, place)
@@ -534,35 +523,6 @@ def end(setup, state, node, slot, out):
         clock = record(state.clock, 0)
         state.fronts[unsigned(clock.fronts)] = address(setup, node, slot)
         clock.fronts += 1
-
-
-@inlined
-def begin(setup, tables, state, front, cycle):
-    """Make the packet at the front of a slot its current one: its route is computed.
-
-    In store-and-forward, nothing happens until all of the packet is there.
-    """
-    node, slot = node_of(setup, front), slot_of(setup, front)
-    place = place_of(setup, node, slot)
-    here = record(state.inputs, place)
-    index = front_packet(setup, state, place)
-    packet = record(state.packets, index)
-    flits = packet.flits + setup.circuit
-    if setup.whole_first and here.count < flits:
-        return
-    here.left = flits
-    hops = packet.routers
-    packet.routers = hops + 1
-    masks = masks_of(setup, state, node, slot)
-    if setup.reserved and masks.active & bit_of(slot):  # its connection owns an output for good
-        follow(setup, state, node, np.int64(here.out), index)
-        return
-    route(setup, tables, state, node, slot, packet, hops)
-    if setup.head_wait == 0:
-        masks.waiting |= bit_of(slot)
-    else:
-        bucket = (cycle + setup.head_wait) & setup.wheel
-        post(state.heads, state.heads_due, setup.heads_each, bucket, front)
 
 
 def route(setup, tables, state, node, slot, packet, hops):
@@ -611,20 +571,11 @@ def by_rule(setup, tables, state, node, slot, packet, hops):
         if left > most:
             best, most, kept = slots, left, coin ^ way
     packet.coin = kept
-    if hung:
-        ask_of_host(setup, tables, state, node, slot, packet, best)
-    else:
-        state.allowed[unsigned(place_of(setup, node, slot))] = best
-
-
-@inlined
-def ask_of_host(setup, tables, state, node, slot, packet, slots):
-    """Note the slots of a set, or where that is empty, those of the port of a packet's host."""
     first = place_of(setup, node, slot) * setup.words
     for word in range(setup.words):
         state.allowed[unsigned(first + word)] = 0
-    state.allowed[unsigned(first)] = slots
-    if slots == EMPTY:
+    state.allowed[unsigned(first)] = best
+    if hung and best == EMPTY:
         for lane in range(tables.exit_lanes[packet.target]):
             out = (np.int64(tables.exit_port[packet.target]) + lane) * setup.vc_stride
             state.allowed[unsigned(first + (out >> 6))] |= setup.all_vcs << (out & 63)
@@ -632,12 +583,37 @@ def ask_of_host(setup, tables, state, node, slot, packet, slots):
 
 @inlined
 def begin_packets(setup, tables, state, cycle):
-    """Packets that came to the front of a buffer: they arrived, or the tail before them left."""
-    for index in range(record(state.clock, 0).fronts):
-        front = np.int64(state.fronts[unsigned(index)])
-        if record(state.inputs, place_at(setup, front)).left == 0:  # it may be noted twice
-            wake(state.active, node_of(setup, front))
-            begin(setup, tables, state, front, cycle)
+    """Make packets that came to the front of a slot its current ones: their routes are computed.
+
+    They arrived, or the tail before them left. In store-and-forward, nothing happens until all of a
+    packet is there.
+    """
+    for number in range(record(state.clock, 0).fronts):
+        front = np.int64(state.fronts[unsigned(number)])
+        node, slot = node_of(setup, front), slot_of(setup, front)
+        place = place_of(setup, node, slot)
+        here = record(state.inputs, place)
+        if here.left != 0:  # it may be noted twice
+            continue
+        wake(state.active, node)
+        index = front_packet(setup, state, place)
+        packet = record(state.packets, index)
+        flits = packet.flits + setup.circuit
+        if setup.whole_first and here.count < flits:
+            continue
+        here.left = flits
+        hops = packet.routers
+        packet.routers = hops + 1
+        masks = masks_of(setup, state, node, slot)
+        if setup.reserved and masks.active & bit_of(slot):  # its connection owns an output for good
+            follow(setup, state, node, np.int64(here.out), index)
+            continue
+        route(setup, tables, state, node, slot, packet, hops)
+        if setup.head_wait == 0:
+            masks.waiting |= bit_of(slot)
+        else:
+            bucket = (cycle + setup.head_wait) & setup.wheel
+            post(state.heads, state.heads_due, setup.heads_each, bucket, front)
     record(state.clock, 0).fronts = 0
 
 
@@ -661,26 +637,6 @@ def request(setup, state, node, ready, out, word, left):
         elif each > word:
             state.left[each] &= ~mine
     return left
-
-
-@inlined
-def guess(setup, state, node, slot, asked):
-    """Let a waiting head of a speculative router ask for output ports. Return how many are asked.
-
-    It asks for every port at which it could take a VC, which goes to ``wanted``.
-    """
-    word, slots = choices(setup, state, node, slot)
-    state.wanted[slot] = slots
-    while slots:
-        port = state.port_of[word << 6 | lowest(slots)]
-        slots &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
-        if state.named[port] == 0:
-            asked = name(state, port, asked)
-            for each in range(setup.words):
-                state.requests[port * setup.words + each] = 0
-                state.guesses[port * setup.words + each] = 0
-        state.guesses[port * setup.words + (slot >> 6)] |= bit_of(slot)
-    return asked
 
 
 @inlined
@@ -805,21 +761,14 @@ def allocate_switch(setup, state, node, ready, heads):
             port = lowest(taking)
             taking &= taking - 1
             send_from(setup, state, node, port, 0, heads)
-    else:
-        send_from_all(setup, state, node)
-    return ready != 0 or asked > 0
-
-
-@inlined
-def send_from_all(setup, state, node):
-    """Let every input port of a router of several words that has an output port send to it."""
-    for word in range(setup.words):
+    for word in range(setup.words if setup.words > 1 else 0):
         left = state.ready[word] | (state.early[word] if setup.speculative else EMPTY)
         while left:
             port = state.port_of[word << 6 | lowest(left)]
             left &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
             if state.taken[port] >= 0:
                 send_from(setup, state, node, port, word, state.early[word])
+    return ready != 0 or asked > 0
 
 
 @inlined
@@ -860,12 +809,26 @@ def ask(setup, state, node, ready, early):
 
 @inlined
 def guess_all(setup, state, node, early, asked):
-    """Let all early heads ask for output ports too. Return how many ports are asked."""
-    for word in range(setup.words):
-        heads = one_of(setup, state.early, early, word)
+    """Let the early heads of a speculative router ask for output ports too. Return how many are.
+
+    Each asks for every port at which it could take a VC, which goes to ``wanted``.
+    """
+    for place in range(setup.words):
+        heads = one_of(setup, state.early, early, place)
         while heads:
-            asked = guess(setup, state, node, word << 6 | lowest(heads), asked)
+            slot = place << 6 | lowest(heads)
             heads &= heads - 1
+            word, slots = choices(setup, state, node, slot)
+            state.wanted[slot] = slots
+            while slots:
+                port = state.port_of[word << 6 | lowest(slots)]
+                slots &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
+                if state.named[port] == 0:
+                    asked = name(state, port, asked)
+                    for each in range(setup.words):
+                        state.requests[port * setup.words + each] = 0
+                        state.guesses[port * setup.words + each] = 0
+                state.guesses[port * setup.words + (slot >> 6)] |= bit_of(slot)
     return asked
 
 

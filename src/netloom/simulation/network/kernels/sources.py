@@ -142,7 +142,10 @@ def run_sources(setup, state, cycle):
 
 @inlined
 def send(setup, state, node, channel, cycle):
-    """Send a flit of the packet on one injection channel. Return whether there is more to send."""
+    """Send a flit of the packet on one injection channel. Return whether there is more to send.
+
+    A packet at the head of the queue is given a VC of the channel, if one has room.
+    """
     index = node * setup.entry_channels + channel
     entry = record(state.entries, index)
     if entry.packet < 0 and state.queue_front[unsigned(node)] < 0:
@@ -150,9 +153,25 @@ def send(setup, state, node, channel, cycle):
     if not may_send(setup, state, index, cycle):
         return True
     if entry.packet < 0:
-        if not start(setup, state, node, index):
+        first = state.queue_front[unsigned(node)]
+        packet = record(state.packets, first)
+        need = packet.flits if setup.whole_packets else 1
+        vc = entry.vc
+        for _ in range(setup.num_vcs):
+            vc = vc + 1 if vc + 1 < setup.num_vcs else 0
+            place = setup.source_slots + index * setup.num_vcs + vc
+            if record(state.outputs, place).credits >= need:
+                break
+        else:
             return True
-        record(state.packets, entry.packet).entry = cycle
+        state.queue_front[unsigned(node)] = packet.next
+        packet.channel = index
+        packet.entry = cycle
+        entry.packet = first
+        entry.unsent = packet.flits + setup.circuit
+        entry.vc = vc
+        entry.resume = 0
+        enqueue(setup, state, index, entry.first + vc, vc, first)
     output = record(state.outputs, setup.source_slots + index * setup.num_vcs + entry.vc)
     if output.credits == 0 or cycle < entry.resume:
         return True
@@ -174,30 +193,6 @@ def may_send(setup, state, index, cycle):
         return True
     line = record(state.lines, setup.num_nodes * setup.num_ports + index)
     return line.ready <= cycle * line.share
-
-
-@inlined
-def start(setup, state, node, index):
-    """Give the packet at the head of the queue a VC of an injection channel, if one has room."""
-    entry, first = record(state.entries, index), state.queue_front[unsigned(node)]
-    packet = record(state.packets, first)
-    need = packet.flits if setup.whole_packets else 1
-    vc = entry.vc
-    for _ in range(setup.num_vcs):
-        vc = vc + 1 if vc + 1 < setup.num_vcs else 0
-        place = setup.source_slots + index * setup.num_vcs + vc
-        if record(state.outputs, place).credits >= need:
-            break
-    else:
-        return False
-    state.queue_front[unsigned(node)] = packet.next
-    packet.channel = index
-    entry.packet = first
-    entry.unsent = packet.flits + setup.circuit
-    entry.vc = vc
-    entry.resume = 0
-    enqueue(setup, state, index, entry.first + vc, vc, first)
-    return True
 
 
 @inlined
