@@ -82,10 +82,8 @@ def child(case: str) -> None:
     print(json.dumps({
         "seconds": time.perf_counter() - start,
         "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-        "rounds": found.num_rounds,
-        "run": found.num_run,
         "messages": program.num_messages,
-        "finish": found.finish,
+        "finish": found[0],
     }))  # fmt: skip
 
 
@@ -93,12 +91,12 @@ def main() -> None:
     if sys.argv[1:2] == ["child"]:
         child(sys.argv[2])
         return
-    print(f"{'case':>27} {'messages':>12} {'rounds':>7} {'run':>6} {'finish':>11} "
+    print(f"{'case':>27} {'messages':>12} {'finish':>11} "
           f"{'seconds':>8} {'GB':>5}")  # fmt: skip
     for case in sys.argv[1:] or CASES:
         command = [sys.executable, __file__, "child", case]
         found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        print(f"{case:>27} {found['messages']:>12,} {found['rounds']:>7,} {found['run']:>6,} "
+        print(f"{case:>27} {found['messages']:>12,} "
               f"{found['finish']:>9.6f} s {found['seconds']:>8.2f} {found['gigabytes']:>5.2f}",
               flush=True)  # fmt: skip
 

@@ -16,18 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.routing import Routing, paths
-from netloom.simulation.flow import (
-    FlowLaw,
-    FlowNetwork,
-    FlowRun,
-    RoundsRun,
-    rounds_apart,
-    run_flows,
-)
+from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, rounds_apart, run_flows
 from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.traces import run_trace
@@ -373,14 +366,18 @@ class Runner:
         """Return when some chunks are through, and what crossed each link."""
         program = algorithm.outline(chunks)
         apart = self.apart(algorithm, program, size)
-        if apart is None and program.num_messages > MOST_MET:
+        if apart is not None:
+            return apart
+        if program.num_messages > MOST_MET:
             many = f"{algorithm.name}, of {program.num_messages:,} messages that meet"
             raise InputError("algorithm", many, f"at most {MOST_MET:,}: fewer ranks, or another")
-        run = apart or self.listed(algorithm, chunks, size)[1]
+        run = self.listed(algorithm, chunks, size)[1]
         return run.finish, run.link_sizes
 
-    def apart(self, algorithm: Algorithm, program: Outline, size: float) -> RoundsRun | None:
-        """Return the run of a long program of few different rounds whose messages never meet."""
+    def apart(
+        self, algorithm: Algorithm, program: Outline, size: float
+    ) -> tuple[float, Floats] | None:
+        """Return what ``found`` does of a long program of few rounds whose messages never meet."""
         long, few = program.num_messages > MOST_LISTED, len(program.steps) <= MOST_DIFFERENT
         if not (long and few) or self.overhead:
             return None

@@ -30,13 +30,11 @@ def test_a_ring_on_a_full_fat_tree_is_rounds_of_its_longest_message(spec, hops):
     those who cross the top, once these hold back all others."""
     network, routing = fabric(spec, "d-mod-k")
     hosts = network.topology.num_hosts
-    found = rounds_apart(network, routing, ring(hosts))
+    finish, link_sizes = rounds_apart(network, routing, ring(hosts))
     one = hops * LATENCY + SIZE / hosts / BANDWIDTH
-    assert found.num_rounds == 2 * (hosts - 1)
-    assert found.finish == pytest.approx(2 * (hosts - 1) * one, rel=1e-12)
-    assert found.num_run < found.num_rounds
+    assert finish == pytest.approx(2 * (hosts - 1) * one, rel=1e-12)
     into = network.topology.num_network_channels + np.arange(hosts)
-    assert found.link_sizes[into] == pytest.approx(2 * (hosts - 1) * SIZE / hosts)
+    assert link_sizes[into] == pytest.approx(2 * (hosts - 1) * SIZE / hosts)
 
 
 def test_recursive_doubling_is_a_round_of_each_distance():
@@ -69,8 +67,7 @@ def test_a_host_that_skips_rounds_does_not_wait():
          exchange([3, 2, 0], [5, 4, 1], 1e6)],
     )  # fmt: skip
     one = 2 * LATENCY + 1e6 / BANDWIDTH
-    found = rounds_apart(network, routing, program)
-    assert found.finish == pytest.approx(42 * one)
+    assert rounds_apart(network, routing, program)[0] == pytest.approx(42 * one)
     last = run_flows(network, routing, as_messages(program)).complete[-3:]
     assert last == pytest.approx([one, 2 * one, 42 * one])
 
@@ -79,9 +76,9 @@ def test_no_rounds_take_no_time():
     network, routing = fabric("leaf-spine:1x1x4")
     none = exchange([], [], 1.0, 3)
     for rounds in ([], [none], [none, exchange([0], [1], 0.0), exchange([2], [2], 9)]):
-        found = rounds_apart(network, routing, round_program(4, rounds))
-        assert found.finish == 0
-        assert not found.link_sizes.any()
+        finish, link_sizes = rounds_apart(network, routing, round_program(4, rounds))
+        assert finish == 0
+        assert not link_sizes.any()
 
 
 def test_what_cannot_be_run_is_refused():
@@ -114,4 +111,4 @@ def test_a_program_may_make_its_rounds_when_asked():
     network, routing = fabric("leaf-spine:2x4x4", "d-mod-k")
     program = round_program(8, Lazy())
     wanted = run_flows(network, routing, as_messages(program))
-    assert rounds_apart(network, routing, program).finish == pytest.approx(wanted.finish)
+    assert rounds_apart(network, routing, program)[0] == pytest.approx(wanted.finish)

@@ -280,23 +280,11 @@ class FlowEngine:
         """How many rows are complete."""
         return int(self.state.clock["completed"][0])
 
-    @property
-    def active(self) -> int:
-        """How many ways have flows on them at this time."""
-        return int(self.state.clock["active"][0])
-
     def found(self) -> FlowRun:
         """Return what came of all rows so far."""
-        clock = self.state.clock
-        return FlowRun(
-            self.network,
-            self.rows,
-            self.ways,
-            self.link_sizes(),
-            self.state.hop_held if self.noting else None,
-            int(clock["batches"][0]),
-            int(clock["work"][0]),
-        )
+        batches, work = (int(self.state.clock[name][0]) for name in ("batches", "work"))
+        sizes, held = self.link_sizes(), self.state.hop_held if self.noting else None
+        return FlowRun(self.network, self.rows, self.ways, sizes, held, batches, work)
 
     @property
     def ways(self) -> Ways:

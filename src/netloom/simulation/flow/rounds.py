@@ -13,8 +13,6 @@ powers of two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from netloom.base.arrays import Floats, Ints
@@ -28,34 +26,12 @@ FITS = 1 + 1e-12
 """Flows fit on a link if they need no more than this of it, but for rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class RoundsRun:
-    """When a program of rounds was over.
-
-    Attributes
-    ----------
-    finish
-        When the last message was complete.
-    num_rounds, num_run
-        Rounds of the whole program, and those that were run. The others repeat what was run.
-    link_sizes
-        float64[num_links], what has crossed each link in all.
-    """
-
-    finish: float
-    num_rounds: int
-    num_run: int
-    link_sizes: Floats
-
-    def __repr__(self) -> str:
-        rounds = f"{self.num_rounds} rounds, {self.num_run} of them run"
-        return f"<{rounds}, finished at {self.finish:.6g}>"
-
-
 def rounds_apart(
     network: FlowNetwork, routing: Routing, program: RoundProgram, law: FlowLaw = FAIR
-) -> RoundsRun | None:
-    """Run a program of rounds whose messages never meet. None if some may.
+) -> tuple[float, Floats] | None:
+    """Return when a program of rounds is over whose messages never meet. None if some may.
+
+    Beside it stands float64[num_links], what has crossed each link in all.
 
     The answer is that of ``run_flows`` with all messages as a table (``as_messages``), but for
     rounding.
@@ -85,15 +61,16 @@ def rounds_apart(
     >>> network = flow_network(topology("leaf-spine:2x1x2"), bandwidth=1e9, latency=1e-6)
     >>> hosts = np.arange(4)
     >>> ring = exchange(hosts, (hosts + 1) % 4, 1e6, count=1000)
-    >>> rounds_apart(network, DModK(), round_program(4, [ring]))
-    <1000 rounds, 1 of them run, finished at 1.004>
+    >>> finish, sizes = rounds_apart(network, DModK(), round_program(4, [ring]))
+    >>> round(finish, 6), sizes.max()
+    (1.004, np.float64(1000000000.0))
     """
     from netloom.simulation.flow.kernels.flows import follow
 
     if program.num_hosts > network.topology.num_hosts:
         many = f"{program.num_hosts} hosts on {network.topology.num_hosts}"
         raise InputError("rounds", many, "at most as many as the network has")
-    finish, num_rounds, num_run, origin = 0.0, 0, 0, 0.0
+    finish = origin = 0.0
     ready = np.zeros(program.num_hosts)  # from ``origin`` on
     later, kept = np.empty_like(ready), np.empty_like(ready)
     link_sizes, need = np.zeros(network.num_links), _Need(network)
@@ -111,14 +88,11 @@ def rounds_apart(
             if follows or not need.fits(ways, rate, one.source[uses]):
                 return None
         sent += one.bytes[uses] * one.count
-        num_rounds += one.count
         cost = np.zeros(len(one))
         cost[uses] = ways.latency + one.bytes[uses] / rate
         taking = np.zeros(len(ready), np.bool_)
         taking[one.source] = taking[one.target] = True
-        hosts, left = np.flatnonzero(taking), one.count
-        if not len(one):
-            num_run, left = num_run + 1, 0
+        hosts, left = np.flatnonzero(taking), one.count if len(one) else 0
         while left:
             ended, elapsed = np.zeros(left), np.zeros(2)
             back = ready[hosts].min()
@@ -129,8 +103,7 @@ def rounds_apart(
             )
             over = origin + ended[:done]
             finish = max(finish, over.max())
-            num_run, left = num_run + done, left - done
-            passed = elapsed[0]
+            left, passed = left - done, elapsed[0]
             if period:
                 skipped = left // period * elapsed[1]
                 finish = max(finish, over[-period:].max() + skipped)
@@ -139,7 +112,7 @@ def rounds_apart(
             origin += passed
     if ways is not None:
         link_sizes += _carried(network, ways, sent)
-    return RoundsRun(float(finish), num_rounds, num_run, link_sizes)
+    return float(finish), link_sizes
 
 
 def _carried(network: FlowNetwork, ways: Ways, sent: Floats) -> Floats:

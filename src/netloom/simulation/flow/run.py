@@ -318,7 +318,7 @@ def _check_work(
     if done < TELLING:
         return before
     each = (seconds - before[1]) / done
-    active = min(engine.active / max(left, 1), 1.0)
+    active = min(float(clock["active"][0]) / max(left, 1), 1.0)
     more = seconds + each * left * (1 - active / 2)
     if more > most_seconds:
         tolerance = float(clock["tolerance"][0])

@@ -109,7 +109,7 @@ class Engine:
         from netloom.simulation.network.kernels.network import runs
         from netloom.simulation.network.kernels.sources import count_born, take_columns
 
-        kernel, given = runs[self.kind], self.given
+        kernel, given = self.compiled(runs)
         clock, logs, came_back = self.state.clock, [], None
         assert packets.shape[1:] == (len(layout.BORN),)
         assert not len(packets) or self.cycle <= packets[0, 0] <= packets[-1, 0] < until
@@ -131,17 +131,14 @@ class Engine:
                 clock["logged"] = 0
         return Delivered(*(logs[0] if len(logs) == 1 else np.concatenate(logs, axis=1)))
 
-    @property
-    def kind(self) -> type[layout.Setup]:
-        """The kind of its routers, for which a kernel is compiled."""
-        told = ((kind, layout.known_of(kind)) for kind in layout.KINDS)
-        many = len(self.setup)
-        return next(kind for kind, known in told if self.setup[many - len(known) :] == known)
-
-    @property
-    def given(self) -> tuple[int, ...]:
-        """What that kernel is given of ``setup``."""
-        return self.setup[: len(self.setup) - len(layout.known_of(self.kind))]
+    def compiled(self, kernels: dict[type[layout.Setup], Any]) -> tuple[Any, tuple[int, ...]]:
+        """Return the kernel of the kind of its routers, and what that is given of ``setup``."""
+        for kind, kernel in kernels.items():
+            known = layout.known_of(kind)
+            many = len(self.setup) - len(known)
+            if self.setup[many:] == known:
+                return kernel, self.setup[:many]
+        raise AssertionError("the last kernel is for any kind")
 
     def check_lengths(self, least: int, most: int) -> None:
         """Raise InputError where the longest packet is too long."""
@@ -615,7 +612,7 @@ class NetworkProgram(CycleEngine):
 
         assert until <= LAST_CYCLE, "a run is too long"
         network, agenda = self.network, self.agenda
-        kernel, given = program_runs[network.kind], network.given
+        kernel, given = network.compiled(program_runs)
         came_back = None
         while came_back != layout.DONE:
             tables, most = network.routing.tables, self.packet_flits
