@@ -1,6 +1,5 @@
 import signal
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -82,11 +81,3 @@ def test_ctrl_c_between_two_runs_keeps_what_is_finished():
     assert 2 <= len(found) <= 1000
     assert told[:2] == [1, 2]
     assert set(found) == {"done"}
-
-
-def test_ctrl_c_is_as_before_afterwards():
-    before = signal.getsignal(signal.SIGINT)
-    run_all([lambda _: signal.getsignal(signal.SIGINT)])
-    assert signal.getsignal(signal.SIGINT) is before
-    with ThreadPoolExecutor(1) as pool:  # a thread of its own hears no signals
-        assert pool.submit(run_all, [lambda _: 1]).result() == [1]

@@ -397,13 +397,8 @@ class Runner:
         return ""
 
     def _rounds(self, program: Outline, size: float) -> RoundProgram:
-        return rounds_of(
-            program,
-            size,
-            self.host_of,
-            num_hosts=self.links.topology.num_hosts,
-            node_of_host=self.node_of_host,
-        )
+        hosts, owner = self.links.topology.num_hosts, self.node_of_host
+        return rounds_of(program, size, self.host_of, num_hosts=hosts, node_of_host=owner)
 
     def most_chunks(self, algorithm: Algorithm) -> int:
         """Return the most chunks of a pipelined algorithm that are run."""

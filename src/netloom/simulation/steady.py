@@ -873,12 +873,9 @@ def stability(
     half = len(times) // 2
     late, _ = fitted_line(times[half:], backlog[half:])
     if slope > least * total and straight > STRAIGHT and late > 0:
-        return Stability(
-            stable=False,
-            reason=f"the backlog grows by {slope:.3g} flits/cycle, {100 * slope / total:.3g} % "
-            "of the traffic offered",
-            growth=slope / total,
-        )
+        reason = f"the backlog grows by {slope:.3g} flits/cycle, {100 * slope / total:.3g} % "
+        reason += "of the traffic offered"
+        return Stability(stable=False, reason=reason, growth=slope / total)
     # the node whose queue grows most, by the half of the window in which it grows less
     births = offered / packet_flits
     growth = np.diff(np.asarray(node_packets).astype(np.float64), axis=0)
@@ -891,20 +888,13 @@ def stability(
     node = int(np.argmax(fraction.min(axis=0)))
     behind = float(fraction[:, node].min())
     if behind > NODE_BEHIND:
-        return Stability(
-            stable=False,
-            reason=f"the queue of node {node} grows by {100 * behind:.3g} % of the traffic that "
-            "it offers, or more, in both halves of the window",
-            growth=slope / total,
-            node=node,
-            node_growth=behind,
-        )
-    return Stability(
-        stable=True,
-        reason=f"the backlog changes by {100 * slope / total:.2g} % of the traffic offered, and no "
-        "node's queue keeps growing",
-        growth=slope / total,
-    )
+        reason = f"the queue of node {node} grows by {100 * behind:.3g} % of the traffic that "
+        reason += "it offers, or more, in both halves of the window"
+        found = Stability(stable=False, reason=reason, growth=slope / total)
+        return found._replace(node=node, node_growth=behind)
+    reason = f"the backlog changes by {100 * slope / total:.2g} % of the traffic offered, and no "
+    reason += "node's queue keeps growing"
+    return Stability(stable=True, reason=reason, growth=slope / total)
 
 
 def fitted_line(times: Floats, values: Floats) -> tuple[float, float]:

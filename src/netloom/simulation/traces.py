@@ -398,17 +398,9 @@ def run_trace(
     path = None
     if ending.enough:
         path = critical_path(program.messages, rows, alone)
-    return TraceRun(
-        program=program,
-        topology=network.topology,
-        rows=rows,
-        hops=np.where(rows["arrived"] >= 0, rows["hops"], -1),
-        unhindered=alone,
-        critical_path=path,
-        link_sizes=engine.crossed()[: network.topology.num_channels],
-        until=ending.cycle,
-        interrupted=ending.interrupted,
-    )
+    topology, hops = network.topology, np.where(rows["arrived"] >= 0, rows["hops"], -1)
+    sizes, ended = engine.crossed()[: topology.num_channels], (ending.cycle, ending.interrupted)
+    return TraceRun(program, topology, rows, hops, alone, path, sizes, *ended)
 
 
 class Parts(NamedTuple):
@@ -593,13 +585,8 @@ class FlowTraceRun(TraceRun):
         latency = self.flows.rows["latency"][moved]
         short = latency > self.flows.alone[moved] - latency
         part = float(short.mean()) if len(short) else 0.0
-        return trust(
-            *self.ends,
-            self.bound or 0.0,
-            lossless_finish=self.by_turns_finish,
-            short=part,
-            done=not self.interrupted,
-        )
+        bound, by_turns, done = self.bound or 0.0, self.by_turns_finish, not self.interrupted
+        return trust(*self.ends, bound, lossless_finish=by_turns, short=part, done=done)
 
     def messages(self) -> dict[str, Any]:
         """Return the columns of ``Message``, with ``slowdown``."""
@@ -706,19 +693,6 @@ def run_flow_trace(
             other = cheap_finish(run, law=in_order)
         if law.sharing == "max-min":
             by_turns = cheap_finish(run, law=replace(in_order, sharing="lossless"))
-    return FlowTraceRun(
-        program=program,
-        topology=links.topology,
-        rows=rows,
-        hops=found.hops,
-        unhindered=alone,
-        critical_path=path,
-        link_sizes=found.link_sizes,
-        until=float(max(rows["complete"].max(initial=0), rows["arrived"].max(initial=0))),
-        interrupted=not found.done,
-        flows=found,
-        alone_finish=alone_finish,
-        law=law,
-        other_finish=other,
-        by_turns_finish=by_turns,
-    )
+    until = float(max(rows["complete"].max(initial=0), rows["arrived"].max(initial=0)))
+    taken = links.topology, rows, found.hops, alone, path, found.link_sizes, until, not found.done
+    return FlowTraceRun(program, *taken, found, alone_finish, law, other, by_turns)

@@ -152,6 +152,12 @@ CLOCK = np.dtype(
 """One record."""
 
 
+OF_ROWS = {"rows": ROW, "events": EVENT}
+
+OF_CLASSES = {"entries": ENTRY, "classes": CLASS, "holders": HOLDER, "hops": HOP, "tries": TRY}
+"""The records that there are more of as rows and as classes come."""
+
+
 class State(NamedTuple):
     """All arrays of an engine."""
 

@@ -556,14 +556,8 @@ class AtOnce(FlowRun):
     def trust(self, ends: Finishes) -> Trust:
         """Return how far the finish in order can be trusted."""
         short = float(np.mean(self.alone - self.sending > self.sending))
-        return trust(
-            ends.in_order,
-            ends.shared,
-            self.bound,
-            lossless_finish=ends.lossless,
-            short=short,
-            done=self.done,
-        )
+        found, by_turns = (ends.in_order, ends.shared, self.bound), ends.lossless
+        return trust(*found, lossless_finish=by_turns, short=short, done=self.done)
 
     def sent_flows(self, tasks: tuple[Ints, Ints], chosen: Ints) -> dict[str, Any]:
         """Return the columns of ``SentFlow`` for some flows, between such tasks.

@@ -107,14 +107,16 @@ class Engine:
             If packets block each other for good. Names the channels.
         """
         from netloom.simulation.network.kernels.network import runs
-        from netloom.simulation.network.kernels.sources import count_born, take_columns
 
         kernel, given = self.compiled(runs)
         clock, logs, came_back = self.state.clock, [], None
         assert packets.shape[1:] == (len(layout.BORN),)
         assert not len(packets) or self.cycle <= packets[0, 0] <= packets[-1, 0] < until
         born = np.ascontiguousarray(packets, np.int32)
-        self.check_lengths(*count_born(born, self.born_packets, self.born_flits))
+        source, flits = born[:, 1], born[:, 3]
+        self.check_lengths(*((flits.min(), flits.max()) if len(born) else (MOST_PACKET, 0)))
+        self.born_packets += np.bincount(source, minlength=self.topology.num_hosts)
+        self.born_flits += np.bincount(source, flits, self.topology.num_hosts).astype(np.int64)
         clock["taken"] = 0
         while came_back != layout.DONE:
             came_back = kernel(given, self.routing.tables, self.state, born, until)
@@ -124,9 +126,9 @@ class Engine:
                 raise deadlock(self)
             else:
                 noted = self.state.log[: self.count("logged")]
-                columns = np.empty((len(layout.DELIVERED), len(noted)), np.int32)
-                table = noted.view(np.int32).reshape(-1, layout.LOG.itemsize // 4)
-                take_columns(table, columns, self.delivered_packets)
+                columns = np.array([noted[name] for name in layout.DELIVERED])
+                sources = noted["source"]
+                self.delivered_packets += np.bincount(sources, minlength=self.topology.num_hosts)
                 logs.append(columns)
                 clock["logged"] = 0
         return Delivered(*(logs[0] if len(logs) == 1 else np.concatenate(logs, axis=1)))

@@ -248,13 +248,9 @@ class Point(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word. A slow network counts as saturated."""
-        return state_of(
-            interrupted=self.interrupted,
-            stable=self.stable,
-            is_known=self.is_known,
-            sure=self.is_sure,
-            slow=self.is_slow,
-        )
+        stopped, stable, sure, slow = self.interrupted, self.stable, self.is_sure, self.is_slow
+        told = {"is_known": self.is_known, "sure": sure, "slow": slow}
+        return state_of(interrupted=stopped, stable=stable, **told)
 
     @property
     def is_known(self) -> bool:

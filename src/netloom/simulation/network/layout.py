@@ -82,17 +82,15 @@ SMALL, LARGE = Sizes("i2", "u1", "u1", "u1"), Sizes("i4", "i4", "u2", "u2")
 
 def input_record(sizes: Sizes) -> np.dtype[Any]:
     """Return the record of an input slot."""
-    return np.dtype(
-        [
-            ("count", sizes.flits),  # flits in the buffer
-            ("left", sizes.flits),  # flits that the current packet has yet to send on; 0: none
-            ("front", sizes.places),  # place of the current packet in the slot's ring of packets
-            ("out", sizes.slots),  # output slot that the current packet owns
-            ("out_port", sizes.ports),  # its port
-            ("accept", sizes.slots),  # where the next acceptance of VC allocation begins to look
-        ],
-        align=True,
-    )
+    fields = [
+        ("count", sizes.flits),  # flits in the buffer
+        ("left", sizes.flits),  # flits that the current packet has yet to send on; 0: none
+        ("front", sizes.places),  # place of the current packet in the slot's ring of packets
+        ("out", sizes.slots),  # output slot that the current packet owns
+        ("out_port", sizes.ports),  # its port
+        ("accept", sizes.slots),  # where the next acceptance of VC allocation begins to look
+    ]
+    return np.dtype(fields, align=True)
 
 
 def output_record(sizes: Sizes) -> np.dtype[Any]:
@@ -101,32 +99,28 @@ def output_record(sizes: Sizes) -> np.dtype[Any]:
     From place ``source_slots`` on, there is one for each VC of each injection channel: the source's
     view of an injection slot.
     """
-    return np.dtype(
-        [
-            ("credits", sizes.flits),  # free places in the buffer at the other end
-            ("back", sizes.places),  # place behind the last packet in the ring at the other end
-            ("owner", sizes.slots),  # input slot that owns this one
-            ("grant", sizes.slots),  # where the next grant of VC allocation begins to look
-        ],
-        align=True,
-    )
+    fields = [
+        ("credits", sizes.flits),  # free places in the buffer at the other end
+        ("back", sizes.places),  # place behind the last packet in the ring at the other end
+        ("owner", sizes.slots),  # input slot that owns this one
+        ("grant", sizes.slots),  # where the next grant of VC allocation begins to look
+    ]
+    return np.dtype(fields, align=True)
 
 
 def port_record(sizes: Sizes) -> np.dtype[Any]:
     """Return the record of a port number: of the input and the output port of it."""
-    return np.dtype(
-        [
-            ("bound", "i8"),  # output: input slots whose packets own a slot of it, of one word
-            ("crossed", "i4"),  # output: flits sent
-            ("down", "i4"),  # output: address of the first input slot at the other end; -1: an exit
-            ("up", "i4"),  # input: place of the first output slot (or source's VC) at the other end
-            ("grant", sizes.slots),  # output: where the next grant begins to look, among slots
-            ("accept", sizes.ports),  # input: where the next acceptance begins, among output ports
-            ("turn", "u1"),  # input: which of its VCs is the next to send
-            ("next_vc", "u1"),  # output: which VC the next speculative head takes
-        ],
-        align=True,
-    )
+    fields = [
+        ("bound", "i8"),  # output: input slots whose packets own a slot of it, of one word
+        ("crossed", "i4"),  # output: flits sent
+        ("down", "i4"),  # output: address of the first input slot at the other end; -1: an exit
+        ("up", "i4"),  # input: place of the first output slot (or source's VC) at the other end
+        ("grant", sizes.slots),  # output: where the next grant begins to look, among slots
+        ("accept", sizes.ports),  # input: where the next acceptance begins, among output ports
+        ("turn", "u1"),  # input: which of its VCs is the next to send
+        ("next_vc", "u1"),  # output: which VC the next speculative head takes
+    ]
+    return np.dtype(fields, align=True)
 
 
 LINE = np.dtype(
@@ -458,10 +452,8 @@ def _ports(topology: Topology, router: Router) -> HostedPorts:
 
 def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:
     """Return the different rates of lines, rising, as these keep to them, and which each has."""
-    alike = len(rate) and rate.min() == rate.max()  # no need to sort a million
-    rates = rate[:1] if alike else np.unique(rate)
-    kept = [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()]
-    return kept, np.searchsorted(rates, rate)
+    rates, place = np.unique(rate, return_inverse=True)
+    return [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()], place
 
 
 FIRST_LOG = 8192
@@ -592,6 +584,15 @@ def make_state(
     queues = int(connections.max(initial=-1)) + 1 if setup.reserved else setup.num_sources
     buckets, moves = setup.wheel + 1, many_ports
     in_words, staged = setup.words * WORD, setup.num_nodes * setup.words * setup.staged
+    counts = [
+        (buckets, ("arrivals_due", "credits_due", "heads_due", "wakes_due", "moving_due")),
+        (staged * setup.switch_cycles, ("tries",)),
+        (staged * setup.vc_cycles, ("bids", "claims")),
+        (setup.words, OF_WORDS),
+        (in_words, OF_SLOTS),
+        (setup.num_ports * setup.words, ("requests", "guesses")),
+        (setup.num_ports, ("outs", "named")),
+    ]
     state = State(
         clock=np.zeros(1, CLOCK),
         masks=np.zeros(setup.num_nodes * setup.words, MASKS),
@@ -609,32 +610,19 @@ def make_state(
         active=np.zeros(-(-setup.num_nodes // WORD), np.int64),
         sources=np.zeros(-(-setup.num_sources // WORD), np.int64),
         arrivals=np.zeros(buckets * setup.arrivals_each, np.uint32),
-        arrivals_due=np.zeros(buckets, np.int64),
         credits=np.zeros(buckets * setup.credits_each, np.int32),
-        credits_due=np.zeros(buckets, np.int64),
         heads=np.zeros(buckets * setup.heads_each, np.uint32),
-        heads_due=np.zeros(buckets, np.int64),
         wakes=np.zeros(buckets * setup.wakes_each, np.uint32),
-        wakes_due=np.zeros(buckets, np.int64),
         fronts=np.zeros(2 * moves + setup.arrivals_each, np.uint32),
         winners=np.zeros(moves, np.uint32),
         moving=np.zeros(buckets * moves if setup.staged else 0, np.uint32),
-        moving_due=np.zeros(buckets, np.int64),
-        tries=np.zeros(staged * setup.switch_cycles, np.int64),
-        bids=np.zeros(staged * setup.vc_cycles, np.int64),
-        claims=np.zeros(staged * setup.vc_cycles, np.int64),
         bound=np.zeros(many_ports * setup.words if setup.words > 1 else 0, np.int64),
         lines=np.zeros(many_ports + channels if setup.uneven else 0, LINE),
         used=np.zeros(setup.num_nodes << setup.port_bits if setup.counted else 0, np.int32),
         port_offsets=topology.port_offsets,
         port_of=np.minimum(np.arange(in_words) // setup.vc_stride, setup.num_ports - 1),
-        **{name: np.zeros(setup.words, np.int64) for name in OF_WORDS},
-        **{name: np.zeros(in_words, np.int64) for name in OF_SLOTS},
+        **{name: np.zeros(many, np.int64) for many, names in counts for name in names},
         best=np.full(in_words, -1, np.int64),
-        requests=np.zeros(setup.num_ports * setup.words, np.int64),
-        guesses=np.zeros(setup.num_ports * setup.words, np.int64),
-        outs=np.zeros(setup.num_ports, np.int64),
-        named=np.zeros(setup.num_ports, np.int64),
         taken=np.full(setup.num_ports, -1, np.int64),
     )
     # what is not zero at the start

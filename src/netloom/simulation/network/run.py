@@ -112,23 +112,16 @@ class SentPackets:
         if len(senders) > MOST_SENDERS:
             raise InputError("app", f"{len(senders)} programs", f"at most {MOST_SENDERS}")
         self._senders, self._routing, self._reservation = senders, routing, reservation
-        self._streams: list[PacketStream] = [
-            PacketStream(
-                each.traffic, each.load, lengths=lengths, arrivals=arrivals, seed=each.seed
-            )
-            for each in senders
-        ]
-        self._coins = [
-            np.random.default_rng(np.random.SeedSequence(each.seed, spawn_key=(7,)))
-            for each in senders
-        ]
+        stream = partial(PacketStream, lengths=lengths, arrivals=arrivals)
+        self._streams = [stream(each.traffic, each.load, seed=each.seed) for each in senders]
+        coins = (np.random.SeedSequence(each.seed, spawn_key=(7,)) for each in senders)
+        self._coins = list(map(np.random.default_rng, coins))
         # An aux that is drawn comes from the stream of the coins: after those of a call, not of a
         # block, which are cut elsewhere.
         self._call_by_call = routing.needs_aux and routing.routes is None and reservation is None
-        self._due = [
-            Due(stream.blocks(partial(self._columns, number)))
-            for number, stream in enumerate(self._streams)
-        ]
+        columns = (partial(self._columns, number) for number in range(len(senders)))
+        blocks = (each.blocks(of) for each, of in zip(self._streams, columns, strict=True))
+        self._due = list(map(Due, blocks))
         self.by_chance = not all(
             arrivals.kind == "bernoulli" and stream.rates.max() >= 1 for stream in self._streams
         )
@@ -146,17 +139,10 @@ class SentPackets:
 
         The columns are those of ``layout.BORN``.
         """
-        from netloom.simulation.network.kernels.sources import write_rows
-
         tables = []
         for due, coins in zip(self._due, self._coins, strict=True):
-            parts = due.until(cycle)
-            rows = np.empty((sum(len(part[0]) for part in parts), len(BORN)), np.int32)
-            first = 0
-            for part in parts:
-                after = first + len(part[0])
-                write_rows(part, rows[first:after])
-                first = after
+            parts = [np.stack(part, axis=1) for part in due.until(cycle)]
+            rows = np.concatenate([np.empty((0, len(BORN)), np.int32), *parts])
             if self._call_by_call:
                 _, source, target, *_ = rows.T
                 rows[:, 4], rows[:, 5] = draw_aux(self._routing, coins, source, target)
@@ -408,6 +394,7 @@ def run_network(
     precise = found.packets >= LEAST_PACKETS and (
         limits.cycles is not None or found.precision <= limits.precision
     )
+    seen = {"interrupted": not ended, "warmed_up": warmed_up, "precise": precise}
     return Point(
         switching=run.router.switching,
         offered=run.load,
@@ -442,14 +429,7 @@ def run_network(
         precise=precise,
         backlog=Backlog.of(verdict, topology),
         reason=verdict.reason,
-        note=note_of(
-            verdict,
-            found.packets,
-            "packet",
-            interrupted=not ended,
-            warmed_up=warmed_up,
-            precise=precise,
-        ),
+        note=note_of(verdict, found.packets, "packet", **seen),
         vc_occupancy=tuple((window.occupancy / max(window.steps * len(channels), 1)).tolist()),
         histogram=Histogram.of(tally.latency_counts) if verdict.stable and found.packets else None,
         measured=found,

@@ -1,61 +1,17 @@
-"""The sources: packets are given, wait in queues, and go out on injection channels, flit by flit.
+"""The sources: packets wait in queues and go out on injection channels, flit by flit.
 
-Twin: ``tests/reference/network.py``. That of packets given and delivered:
-``tests/reference/packets.py``.
+Twin: ``tests/reference/network.py``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from netloom.base.compilation import inlined, kernel, overloaded
+from netloom.base.compilation import inlined, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import ends_of
 from netloom.simulation.kernels.records import lowest, mixed, next_from, post, record, unsigned
 from netloom.simulation.network.kernels.router import place_at, spend, wake
-
-# -- packets given and delivered -------------------------------------------------------------------
-
-NONE = 2**31 - 1
-"""More flits than any packet has."""
-
-
-@kernel
-def write_rows(columns, rows):
-    """Write the columns of ``layout.BORN`` as rows."""
-    for place in range(len(rows)):
-        row = unsigned(place)
-        for column in range(len(columns)):
-            rows[row, unsigned(column)] = columns[column][row]
-
-
-@kernel
-def count_born(rows, packets_of, flits_of):
-    """Count packets and flits by source. Return the flits of the shortest and longest packet.
-
-    ``rows`` are those of ``layout.BORN``. Without any, the shortest has ``NONE`` flits.
-    """
-    least, most = NONE, 0
-    for place in range(len(rows)):
-        row = unsigned(place)
-        source, flits = unsigned(rows[row, 1]), rows[row, 3]
-        packets_of[source] += 1
-        flits_of[source] += flits
-        least, most = min(least, flits), max(most, flits)
-    return least, most
-
-
-@kernel
-def take_columns(table, columns, packets_of):
-    """Write a log as the columns of ``layout.DELIVERED``. Count its packets by source."""
-    for place in range(len(table)):
-        row = unsigned(place)
-        for column in range(len(columns)):
-            columns[unsigned(column), row] = table[row, unsigned(column)]
-        packets_of[unsigned(table[row, 4])] += 1
-
-
-# -- queues and injection channels -----------------------------------------------------------------
 
 ONE = np.int64(1)
 NEVER = np.int32(2**31 - 1)
