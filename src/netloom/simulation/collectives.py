@@ -222,6 +222,7 @@ class Algorithm:
         )
 
 
+@dataclass(eq=False)
 class Runner:
     """Runs algorithms with ranks on some hosts, as flows.
 
@@ -246,17 +247,14 @@ class Runner:
 
     smallest = time_seconds = size_bytes = 1.0
 
-    def __init__(
-        self,
-        links: FlowNetwork,
-        routing: Routing,
-        overhead: float,
-        host_of: Ints,
-        node_of_host: Ints | None = None,
-    ) -> None:
-        self.links, self.routing, self.overhead = links, routing, overhead
-        self.host_of, self.node_of_host = host_of, node_of_host
-        self.capacity = links.capacity
+    links: FlowNetwork
+    routing: Routing
+    overhead: float
+    host_of: Ints
+    node_of_host: Ints | None = None
+
+    def __post_init__(self) -> None:
+        self.capacity = self.links.capacity
 
     def timed(self, algorithm: Algorithm, size: float, empty: float | None = None) -> Timed:
         """Return what an algorithm takes. A pipelined one in the chunks that suit the size.

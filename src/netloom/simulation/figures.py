@@ -166,8 +166,7 @@ def mean_rates(begin: NDArray[Any], end: NDArray[Any], rate: Floats, edges: NDAr
     """
     times, value = rate_sums(begin, end, rate)
     passed = np.append(0.0, np.cumsum(value[:-1] * np.diff(times)))
-    found: Floats = np.diff(np.interp(edges, times, passed)) / np.diff(edges)
-    return found
+    return np.asarray(np.diff(np.interp(edges, times, passed)) / np.diff(edges))
 
 
 def rate_sums(begin: NDArray[Any], end: NDArray[Any], rate: Floats) -> tuple[NDArray[Any], Floats]:

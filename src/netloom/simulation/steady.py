@@ -196,14 +196,12 @@ def percentiles(counts: ArrayLike, percents: Sequence[int]) -> Ints:
     assert up_to.size, "a histogram has values"
     assert up_to[-1] > 0, "nothing has no percentiles"
     ranks = -(-np.asarray(percents, np.int64) * up_to[-1] // 100)
-    values: Ints = np.searchsorted(up_to, ranks).astype(np.int64)
-    return values
+    return np.asarray(np.searchsorted(up_to, ranks), np.int64)
 
 
 def _off_mean(sums: Floats, counts: Floats) -> Floats:
     """How far the sum of each batch is off what its size and the mean over all would make it."""
-    off: Floats = sums - sums.sum() / counts.sum() * counts
-    return off
+    return np.asarray(sums - sums.sum() / counts.sum() * counts)
 
 
 class Batches(NamedTuple):
@@ -245,8 +243,7 @@ def _deviations(batches: Batches) -> tuple[float, Floats]:
     """Return the mean, and by what part of itself each batch moves it."""
     sums, counts = (np.asarray(values, np.float64) for values in batches)
     mean = float(sums.sum() / counts.sum())
-    deviations: Floats = (sums - mean * counts) / sums.sum()
-    return mean, deviations
+    return mean, np.asarray((sums - mean * counts) / sums.sum())
 
 
 # -- what the packets of a run come to -------------------------------------------------------------

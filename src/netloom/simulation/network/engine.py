@@ -194,8 +194,7 @@ class Engine:
     def vc_flits(self) -> Ints:
         """Return the flits in the buffers of each VC of all channels between routers."""
         between = self.wiring.between
-        found: Ints = self.buffered()[between.target, between.in_port].sum(axis=0)
-        return found
+        return np.asarray(self.buffered()[between.target, between.in_port].sum(axis=0))
 
 
 WORD = 64
@@ -506,8 +505,7 @@ class NodeChance:
         assert size in (None, len(self._node))
         drawn = uniforms(self._seed, COINS + self._calls, self._node, self._index)
         self._calls += 1
-        found: NDArray[Any] = (low + np.floor(drawn * (np.asarray(high) - low))).astype(dtype)
-        return found
+        return np.asarray(low + np.floor(drawn * (np.asarray(high) - low)), dtype)
 
 
 class NetworkProgram(CycleEngine):
