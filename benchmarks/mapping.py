@@ -290,11 +290,7 @@ def compared(case: Case, seconds: float, table: Table) -> Iterator[Row]:
     app, network = program(case.app), topology(case.network)
     nodes = np.arange(network.num_nodes, dtype=np.int32)
     drawn = list(random_starts(app.num_tasks, nodes, 1, DEFAULT_SEED))
-    made = {
-        "identity": nodes[: app.num_tasks],
-        "METIS": metis(app),
-        "Scotch": scotch(app, network),
-    }
+    made = {"identity": nodes[: app.num_tasks], "METIS": metis(app), "Scotch": scotch(app, network)}
     theirs = kahypar(app, network)
     made |= {} if theirs is None else {"KaHyPar": theirs}
     doubled = app.num_tasks - len(np.unique(made["Scotch"]))

@@ -161,23 +161,6 @@ def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
     return tuple(float(cost) * 1e9 for cost in each)
 
 
-def on_processors(spec: str, load: float, counts: tuple[int, ...]) -> list[float]:
-    """Wall-clock seconds of a cycle on so many processors: the best of eight steps, in turns."""
-    from netloom.simulation.side_by_side import LIMIT
-
-    run, step, best = prepared(spec, load), 50, [np.inf] * len(counts)
-    run.advance(10 * sum(run.engine.topology.sides) // 8)
-    for _ in range(8):
-        for place, count in enumerate(counts):
-            os.environ[LIMIT] = str(count)
-            until = run.engine.cycle + step
-            rows, start = run.packets.until(until), time.perf_counter()
-            run.engine.advance(rows, until)
-            best[place] = min(best[place], (time.perf_counter() - start) / step)
-    os.environ[LIMIT] = "1"
-    return best
-
-
 def twin_rate() -> float:
     """Link-hops a second of the readable twin on mesh 8x8 at 90 % of saturation."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -241,10 +224,6 @@ def main() -> None:
     (own,), twin = measure([Served(here)], "mesh:8x8", 0.365, 5, 1.0), twin_rate()
     print(f"\nreadable twin, mesh:8x8 at 90 %: {twin / 1e3:.1f} k link-hops/s, "
           f"{own['hops'] / twin:.0f}x")  # fmt: skip
-    print("\nms a cycle of one network at 70 % of saturation, on one and on two processors")
-    for spec, load in (("mesh:64x64", 0.0394), ("mesh:128x128", 0.0197), ("mesh:256x256", 0.0099)):
-        one, two = on_processors(spec, load, (1, 2))
-        print(f"{spec:>13} {1e3 * one:>6.2f} {1e3 * two:>6.2f}  {one / two:.2f}x", flush=True)
 
 
 if __name__ == "__main__":

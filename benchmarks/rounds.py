@@ -1,9 +1,9 @@
-"""Seconds and peak memory of programs of rounds: rings of 16,384 hosts, rounds of permutations.
+"""Seconds and peak memory of programs of rounds: rings of 16,384 hosts, whose messages never meet.
 
 A ring all-reduce of 1 GB on 16,384 hosts is 32,766 rounds of 61 kB, 537 million messages; it runs
-on a full three-level fat tree under D-mod-k. 244 rounds of random permutations of 4,096 hosts are
-999,424 messages. Channels of 25 GB/s and 600 ns. Every case runs in a process of its own, one core,
-kernels compiled beforehand; seconds include the network, its ways and the rows.
+on a full three-level fat tree under D-mod-k. Channels of 25 GB/s and 600 ns. Every case runs in a
+process of its own, one core, kernels compiled beforehand; seconds include the network, its ways and
+the rows.
 
 Usage: python benchmarks/rounds.py [case …]
 """
@@ -22,8 +22,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LARGE, SMALL, PODS = "xgft:16x32x32/1x16x32", "xgft:16x16x16/1x16x16", "xgft:8x8x16/1x8x8"
-BANDWIDTH, LATENCY, OVERHEAD = 25e9, 600e-9, 1.2e-6
+LARGE = "xgft:16x32x32/1x16x32"
+BANDWIDTH, LATENCY = 25e9, 600e-9
 
 
 def ring(hosts: int, rounds: int | None = None, *, uneven: bool = False):
@@ -58,51 +58,32 @@ class Chunks:
         return Round(self.host, np.roll(self.host, -1), np.roll(self.size, number % hosts))
 
 
-def permutations(*, unequal: bool):
-    """244 rounds of random permutations."""
-    from netloom.workload.programs.rounds import exchange, round_program
-
-    rng, hosts = np.random.default_rng(1), 4096
-    listed = []
-    for _ in range(244):
-        size = rng.uniform(1e5, 1e6, hosts) if unequal else 1e6
-        listed.append(exchange(np.arange(hosts), rng.permutation(hosts), size))
-    return round_program(hosts, listed)
-
-
-CASES: dict[str, tuple[str, Callable, float]] = {  # network, program, overhead
-    "ring, neighbours": (LARGE, lambda: ring(16384), 0),
-    "ring of 1,024, overhead": (PODS, lambda: ring(1024), OVERHEAD),
-    "ring, one chunk shorter": (LARGE, lambda: ring(16384, uneven=True), 0),
-    "permutations, neighbours": (SMALL, lambda: permutations(unequal=False), 0),
-    "the same, unequal": (SMALL, lambda: permutations(unequal=True), 0),
+CASES: dict[str, Callable] = {
+    "ring, neighbours": lambda: ring(16384),
+    "ring, one chunk shorter": lambda: ring(16384, uneven=True),
 }
 
 
-def answer(spec: str, program, overhead: float):
+def answer(spec: str, program):
     from netloom.routing import parse_routing
-    from netloom.simulation.flow import flow_network, run_rounds
+    from netloom.simulation.flow import flow_network, rounds_apart
     from netloom.topology import topology
 
     net = topology(spec)
     network = flow_network(net, bandwidth=BANDWIDTH, latency=LATENCY)
-    return run_rounds(network, parse_routing("d-mod-k", net), program, overhead=overhead)
+    return rounds_apart(network, parse_routing("d-mod-k", net), program)
 
 
 def child(case: str) -> None:
-    for overhead in (0, OVERHEAD):  # compile, or load what was compiled
-        answer("xgft:2x2/1x2", ring(4, 8), overhead)
-    spec, make, overhead = CASES[case]
+    answer("xgft:2x2/1x2", ring(4, 8))  # compile, or load what was compiled
     start = time.perf_counter()
-    program = make()
-    found = answer(spec, program, overhead)
+    program = CASES[case]()
+    found = answer(LARGE, program)
     print(json.dumps({
         "seconds": time.perf_counter() - start,
         "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-        "rounds": found.num_rounds,
-        "run": found.num_run,
         "messages": program.num_messages,
-        "finish": found.finish,
+        "finish": found[0],
     }))  # fmt: skip
 
 
@@ -110,12 +91,12 @@ def main() -> None:
     if sys.argv[1:2] == ["child"]:
         child(sys.argv[2])
         return
-    print(f"{'case':>27} {'messages':>12} {'rounds':>7} {'run':>6} {'finish':>11} "
+    print(f"{'case':>27} {'messages':>12} {'finish':>11} "
           f"{'seconds':>8} {'GB':>5}")  # fmt: skip
     for case in sys.argv[1:] or CASES:
         command = [sys.executable, __file__, "child", case]
         found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        print(f"{case:>27} {found['messages']:>12,} {found['rounds']:>7,} {found['run']:>6,} "
+        print(f"{case:>27} {found['messages']:>12,} "
               f"{found['finish']:>9.6f} s {found['seconds']:>8.2f} {found['gigabytes']:>5.2f}",
               flush=True)  # fmt: skip
 

@@ -16,10 +16,7 @@ import sys
 import time
 import warnings
 
-LOADS = {
-    "mesh:4x4": (0.66, 0.68, 0.70, 0.71, 0.72, 0.73),
-    "mesh:8x8": (0.38, 0.39, 0.40, 0.41),
-}
+LOADS = {"mesh:4x4": (0.66, 0.68, 0.70, 0.71, 0.72, 0.73), "mesh:8x8": (0.38, 0.39, 0.40, 0.41)}
 LENGTHS = (None, 30_000, 150_000)
 LONG_CYCLES, LONG_SEEDS = 400_000, 4
 

@@ -40,7 +40,6 @@ LONGEST = (
     "papers/published/test_feldmann.py",
     "papers/published/test_router.py",
     "machines/test_machine_files.py",
-    "simulation/network/test_regions.py",
     "properties/test_hosted_mapping.py",
     "experiments/test_runner.py",
     "experiments/test_cluster.py",
@@ -85,7 +84,7 @@ def browser():
         yield found
 
 
-ASKED_IN = ("netloom.simulation.side_by_side.Event", "netloom.simulation.network.loaded.Event")
+ASKED_IN = ("netloom.simulation.side_by_side.Event", "netloom.simulation.network.run.Event")
 """The events that work asks whether it is to stop."""
 
 

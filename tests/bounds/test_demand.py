@@ -14,7 +14,7 @@ from netloom.bounds.demand import (
     leading_out,
     received,
 )
-from netloom.simulation.network.demand import at_ports
+from netloom.simulation.network.idle import at_ports
 from tests.properties.strategies import traffics
 
 

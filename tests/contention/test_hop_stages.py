@@ -6,7 +6,7 @@ from netloom.bounds.demand import demand_of
 from netloom.contention import expected_loads
 from netloom.contention.decisions import can_follow, chooses, drawn_loads
 from netloom.routing import parse_routing, virtual_channel_routing
-from netloom.simulation.network.demand import followed
+from netloom.simulation.network.idle import followed
 from netloom.topology import topology
 from netloom.workload import parse_traffic
 

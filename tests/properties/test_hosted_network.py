@@ -30,8 +30,8 @@ from netloom.routing.virtual_channel_tables import (
 )
 from netloom.routing.virtual_channels import virtual_channel_routing
 from netloom.routing.ways import shortest_ways
+from netloom.simulation.network.engine import reserve_paths
 from netloom.simulation.network.layout import PACKET
-from netloom.simulation.network.program import reserve_paths
 from netloom.topology.core import attach_hosts
 from tests.properties.hop_routings import given_paths, hop_routings
 from tests.properties.hosted_networks import Case, births, hosted_networks, led, routers

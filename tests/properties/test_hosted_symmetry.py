@@ -11,7 +11,7 @@ import pytest
 from netloom.bounds.demand import demand_of
 from netloom.contention.decisions import drawn_loads
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.demand import followed
+from netloom.simulation.network.idle import followed
 from netloom.topology import topology
 from netloom.workload.traffic import pairs
 from tests.properties.test_symmetry import FEWEST, SEEDS, WORST, measure, t_values

@@ -14,7 +14,7 @@ import pytest
 
 from netloom.routing import draw_aux, parse_routing, virtual_channel_routing
 from netloom.simulation.network import Router, Run
-from netloom.simulation.network.program import NetworkProgram
+from netloom.simulation.network.engine import NetworkProgram
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.messages import messages

@@ -215,7 +215,7 @@ def test_loads_are_numbers_lists_and_ranges(given, loads):
 
 def test_a_seed_repeats_its_answer_on_any_number_of_workers(monkeypatch):
     def channels(seed, workers):
-        monkeypatch.setattr("netloom.simulation.network.loaded.processors", lambda: workers)
+        monkeypatch.setattr("netloom.simulation.network.run.processors", lambda: workers)
         return simulate(
             "torus:4x4", load="0.1,0.4", traffic="tornado", seed=seed, **SHORT
         ).channels()

@@ -1,10 +1,9 @@
 import signal
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from netloom.simulation.side_by_side import extra_processors, one_processor, run_all
+from netloom.simulation.side_by_side import run_all
 
 
 def test_answers_come_in_the_order_of_the_runs(monkeypatch):
@@ -82,22 +81,3 @@ def test_ctrl_c_between_two_runs_keeps_what_is_finished():
     assert 2 <= len(found) <= 1000
     assert told[:2] == [1, 2]
     assert set(found) == {"done"}
-
-
-def test_ctrl_c_is_as_before_afterwards():
-    before = signal.getsignal(signal.SIGINT)
-    run_all([lambda _: signal.getsignal(signal.SIGINT)])
-    assert signal.getsignal(signal.SIGINT) is before
-    with ThreadPoolExecutor(1) as pool:  # a thread of its own hears no signals
-        assert pool.submit(run_all, [lambda _: 1]).result() == [1]
-
-
-def test_processors_that_runs_have_taken_are_not_given_to_others(monkeypatch):
-    monkeypatch.setattr("netloom.simulation.side_by_side.processors", lambda: 4)
-    with one_processor(), extra_processors(2) as first:
-        with one_processor(), extra_processors(3) as none:
-            assert (first, none) == (2, 0)
-        with extra_processors(3) as left:
-            assert left == 1
-    with extra_processors(0) as unasked, extra_processors(9) as rest:
-        assert (unasked, rest) == (0, 4)

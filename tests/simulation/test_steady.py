@@ -67,12 +67,3 @@ def test_a_window_grows_until_it_is_enough(suffices, looks):
     grown = {"first": 30, "longer": lambda cycles: cycles * 8 // 5, "most": 100}
     assert measure_window(clock, **grown, step=5, stopped=never)
     assert clock.looks == looks
-
-
-def test_what_is_stopped_is_not_looked_at():
-    clock = Clock(settles=0, suffices=0)
-    assert not warm_up(clock, least=20, most=100, step=5, stopped=after(2))
-    assert not measure_window(
-        clock, first=20, longer=lambda cycles: 2 * cycles, most=100, step=5, stopped=after(2)
-    )
-    assert (clock.cycle, clock.looks) == (20, [])

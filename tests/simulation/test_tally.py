@@ -129,12 +129,6 @@ def test_precision_waits_for_500_packets():
     assert found[1] == 0
 
 
-def test_constant_latency_is_known_precisely():
-    found = tallied(constant_latency(1600), 300, [1900], 100).measured(senders=1)
-    assert (found.packet_latency, found.packet_latency_ci95, found.precision) == (23, 0, 0)
-    assert (found.packet_latency_p50, found.packet_latency_max) == (23, 23)
-
-
 def test_groups_of_packets_are_measured_as_if_they_were_alone():
     log = delivered(np.random.default_rng(6), 9000, 3000)
     groups = Groups((1, 3), lambda packets: np.minimum(packets.source, 1))

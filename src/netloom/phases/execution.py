@@ -32,7 +32,7 @@ from netloom.routing import ports, virtual_channel_routing
 from netloom.routing.ragged import parted
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
 from netloom.simulation.agenda import HEARING_CYCLES, LAST_CYCLE
-from netloom.simulation.network.program import NetworkProgram, reserve_paths
+from netloom.simulation.network.engine import NetworkProgram, reserve_paths
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology

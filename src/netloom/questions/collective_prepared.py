@@ -53,15 +53,7 @@ from netloom.questions.simulate.engines import (
     timed_links,
 )
 from netloom.questions.simulate.fields import AnyProgramQuestion
-from netloom.simulation.collectives import (
-    AT_ONCE,
-    Algorithm,
-    CycleRunner,
-    Runner,
-    alike,
-    fits_of,
-    refusal,
-)
+from netloom.simulation.collectives import AT_ONCE, Algorithm, CycleRunner, Runner, alike, fits_of
 from netloom.simulation.flow.engine import FlowLaw, Injection
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
@@ -359,10 +351,10 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     check_apart(topology, host_of)
     alone = topology.num_nodes == topology.num_hosts
     owner = None if question.count_inside_nodes or alone else topology.local_group
-    algorithms, left_out = _algorithms(question, known, topology, host_of, len(sizes))
+    runner = _of_flows(flows, host_of, owner)
+    algorithms, left_out = _algorithms(question, known, topology, runner, len(sizes))
     program, flit_source = None, ""
     if question.engine != "flow":
-        runner = _of_flows(flows, host_of, owner)
         program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
         clock = clock_of_engine(
             clock,
@@ -424,7 +416,7 @@ def _algorithms(
     question: CollectiveQuestion,
     known: Sequence[str],
     topology: Topology,
-    host_of: Ints,
+    runner: Runner,
     sizes: int,
 ) -> tuple[tuple[Algorithm, ...], dict[str, str]]:
     """Return the algorithms that are run, and why others are not."""
@@ -438,13 +430,13 @@ def _algorithms(
         more = f", {PHASES}" * (question.collective in OF_PHASES)
         wanted = f"for {question.collective}: all, {', '.join(known)}{more}"
         raise InputError("algorithm", f"'{unknown[0]}'", wanted)
-    fits = {"root": question.root} | fits_of(topology, host_of)
+    fits = {"root": question.root} | fits_of(topology, runner.host_of)
     found, left_out = list[Algorithm](), dict[str, str]()
     posted: Injection
     for name in names:
         posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
         each = Algorithm(
-            question.collective, name, len(host_of), fits, question.chunks,
+            question.collective, name, len(runner.host_of), fits, question.chunks,
             FlowLaw(injection=question.injection or posted),
         )  # fmt: skip
         try:
@@ -455,7 +447,7 @@ def _algorithms(
             left_out[name] = f"found {refused.found}"
             continue
         same = [other.name for other in found if alike(own, other.outline())]
-        why = refusal(own, sizes) or (same and f"here the same as {same[0]}")
+        why = runner.refusal(each, sizes) or (same and f"here the same as {same[0]}")
         if why and not named:
             left_out[name] = str(why)
             continue

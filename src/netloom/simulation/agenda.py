@@ -33,7 +33,7 @@ def row_type(time: str, span: str, *own: tuple[str, str]) -> np.dtype[np.void]:
 
     ``own`` are the fields that an engine has besides.
     """
-    return np.dtype([
+    fields = [
         *((name, time) for name in ("start", *TIMES)),
         ("last", "i8"),  # the row that released it by being complete; -1: none
         *((name, span) for name in SPANS),
@@ -44,7 +44,8 @@ def row_type(time: str, span: str, *own: tuple[str, str]) -> np.dtype[np.void]:
         ("waiters", "i4"),  # first edge to a row that waits for it; -1: none
         ("path", "i4"),  # which is for its engine to say; -1: it does not use the network
         *own,
-    ])  # fmt: skip
+    ]
+    return np.dtype(fields)
 
 
 def clock_fields(time: str) -> list[tuple[str, str]]:
@@ -68,11 +69,12 @@ def idle_hosts(count: int, time: str) -> Records:
 EVENT = np.dtype([("key", "i4"), ("item", "i4")])
 """What is to happen to a row: the cycle, and ``row << 3 | kind``. See ``kernels.agenda``."""
 
-CLOCK = np.dtype([
-    *clock_fields("i8"),
+SENDING = [
     ("sent", "i8"),  # rows in ``sent`` that are to enter the network in this cycle
     ("entered", "i8"),  # those of them that have
-])  # fmt: skip
+]
+
+CLOCK = np.dtype([*clock_fields("i8"), *SENDING])
 """One record."""
 
 ROW = row_type(
@@ -130,13 +132,10 @@ def with_rows(arrays: Arrays, messages: Messages, path: Ints, num_edges: int) ->
     first, last = messages.first, messages.first + len(messages)
     more = dict.fromkeys({"rows", "events", "sent"} & set(arrays._fields), last)
     more |= dict.fromkeys(("edge_row", "edge_next"), num_edges + len(messages.after))
-    arrays = arrays._replace(**{
-        name: longer(getattr(arrays, name), length) for name, length in more.items()
-    })  # fmt: skip
+    grown = {name: longer(getattr(arrays, name), length) for name, length in more.items()}
+    arrays = arrays._replace(**grown)
     rows = arrays.rows[first:last]
-    for name in ("start", *SPANS):
-        rows[name] = getattr(messages, name)
-    for name in ("source", "target", "context"):
+    for name in ("start", *SPANS, "source", "target", "context"):
         rows[name] = getattr(messages, name)
     for name in (*TIMES, "last", "waiters"):
         rows[name] = -1
@@ -207,9 +206,9 @@ class ProgramEngine(ABC):
         return np.asarray(self.rows["complete"])
 
     @property
-    @abstractmethod
     def flit_hops(self) -> int:
         """Flits times network channels crossed."""
+        return round(float(self.channel_flits().sum()))
 
     @abstractmethod
     def crossed(self) -> Ints:
@@ -262,11 +261,9 @@ class CycleEngine(ProgramEngine):
         self.num_rows, self._num_edges = 0, 0
         clock = np.zeros(1, CLOCK)
         clock["switch"], clock["latest"] = switch_cycles, LAST_CYCLE
-        none = np.zeros(0, np.int32)
-        self.agenda = Agenda(
-            clock=clock, rows=np.zeros(0, ROW), hosts=idle_hosts(topology.num_hosts, "i8"),
-            edge_row=none, edge_next=none, events=np.zeros(0, EVENT), sent=none,
-        )  # fmt: skip
+        rows, none, events = np.zeros(0, ROW), np.zeros(0, np.int32), np.zeros(0, EVENT)
+        hosts = idle_hosts(topology.num_hosts, "i8")
+        self.agenda = Agenda(clock, rows, hosts, none, none, events, none)
 
     @property
     def rows(self) -> Records:

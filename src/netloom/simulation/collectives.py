@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.routing import Routing, paths
-from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, RoundsRun, run_flows, run_rounds
+from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, rounds_apart, run_flows
 from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.traces import run_trace
@@ -129,7 +129,10 @@ def winners_of(
 # -- runs of algorithms ----------------------------------------------------------------------------
 
 MOST_LISTED = 300_000
-"""Most messages that are run as a table. Others are run as rounds, alike ones once."""
+"""Messages above which a program is run as rounds, alike ones once, if no messages meet."""
+
+MOST_MET = 2**24
+"""Most messages that meet, or have an overhead: 330 bytes each."""
 
 MOST_IN_TREES = 2**17
 """Most messages of pipelined trees, whose flows meet. With more chunks they take hardly less."""
@@ -219,6 +222,7 @@ class Algorithm:
         )
 
 
+@dataclass(eq=False)
 class Runner:
     """Runs algorithms with ranks on some hosts, as flows.
 
@@ -243,17 +247,14 @@ class Runner:
 
     smallest = time_seconds = size_bytes = 1.0
 
-    def __init__(
-        self,
-        links: FlowNetwork,
-        routing: Routing,
-        overhead: float,
-        host_of: Ints,
-        node_of_host: Ints | None = None,
-    ) -> None:
-        self.links, self.routing, self.overhead = links, routing, overhead
-        self.host_of, self.node_of_host = host_of, node_of_host
-        self.capacity = links.capacity
+    links: FlowNetwork
+    routing: Routing
+    overhead: float
+    host_of: Ints
+    node_of_host: Ints | None = None
+
+    def __post_init__(self) -> None:
+        self.capacity = self.links.capacity
 
     def timed(self, algorithm: Algorithm, size: float, empty: float | None = None) -> Timed:
         """Return what an algorithm takes. A pipelined one in the chunks that suit the size.
@@ -337,11 +338,9 @@ class Runner:
         step = long.seconds - middle.seconds
         if abs(step - (middle.seconds - short.seconds)) > SAME * long.seconds:
             return None
-        times = chunks / most
-        return Timed(
-            long.seconds + (chunks - most) / STEADY * step, chunks, long.link,
-            long.link_bytes * times, long.link_seconds * times,
-        )  # fmt: skip
+        times, seconds = chunks / most, long.seconds + (chunks - most) / STEADY * step
+        crossed = long.link_bytes * times, long.link_seconds * times
+        return Timed(seconds, chunks, long.link, *crossed)
 
     def listed(
         self, algorithm: Algorithm, chunks: int | None, size: float
@@ -355,38 +354,49 @@ class Runner:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
         finish, sizes = self.found(algorithm, chunks, size)
         times = sizes / self.capacity
-        link = int(np.argmax(times))
-        return Timed(
-            finish * self.time_seconds, chunks or algorithm.chunks or 1, link,
-            float(sizes[link]) * self.size_bytes, float(times[link]) * self.time_seconds,
-        )  # fmt: skip
+        link, seconds = int(np.argmax(times)), finish * self.time_seconds
+        crossed = float(sizes[link]) * self.size_bytes, float(times[link]) * self.time_seconds
+        return Timed(seconds, chunks or algorithm.chunks or 1, link, *crossed)
 
     def found(
         self, algorithm: Algorithm, chunks: int | None, size: float
     ) -> tuple[float, NDArray[Any]]:
         """Return when some chunks are through, and what crossed each link."""
         program = algorithm.outline(chunks)
-        run: FlowRun | RoundsRun
-        if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
-            run = self.listed(algorithm, chunks, size)[1]
-        else:
-            run = run_rounds(
-                self.links,
-                self.routing,
-                self._rounds(program, size),
-                algorithm.law,
-                overhead=self.overhead,
-            )
+        apart = self.apart(algorithm, program, size)
+        if apart is not None:
+            return apart
+        if program.num_messages > MOST_MET:
+            many = f"{algorithm.name}, of {program.num_messages:,} messages that meet"
+            raise InputError("algorithm", many, f"at most {MOST_MET:,}: fewer ranks, or another")
+        run = self.listed(algorithm, chunks, size)[1]
         return run.finish, run.link_sizes
 
+    def apart(
+        self, algorithm: Algorithm, program: Outline, size: float
+    ) -> tuple[float, Floats] | None:
+        """Return what ``found`` does of a long program of few rounds whose messages never meet."""
+        long, few = program.num_messages > MOST_LISTED, len(program.steps) <= MOST_DIFFERENT
+        if not (long and few) or self.overhead:
+            return None
+        return rounds_apart(self.links, self.routing, self._rounds(program, size), algorithm.law)
+
+    def refusal(self, algorithm: Algorithm, sizes: int) -> str:
+        """Return why an algorithm is left out if nobody asked for it by name. "" if it is not."""
+        program = algorithm.outline()
+        at_once = max((len(each.source) for each in program.steps), default=0)
+        if at_once > MOST_AT_ONCE:
+            return f"{at_once:,} messages at once; name it to run it"
+        many = program.num_messages
+        if len(program.steps) > MOST_DIFFERENT and many * sizes > 20 * MOST_LISTED:
+            return f"{many:,} messages at each size; name it to run it"
+        if many > MOST_MET and self.apart(algorithm, program, 1.0) is None:
+            return f"{many:,} messages that meet"
+        return ""
+
     def _rounds(self, program: Outline, size: float) -> RoundProgram:
-        return rounds_of(
-            program,
-            size,
-            self.host_of,
-            num_hosts=self.links.topology.num_hosts,
-            node_of_host=self.node_of_host,
-        )
+        hosts, owner = self.links.topology.num_hosts, self.node_of_host
+        return rounds_of(program, size, self.host_of, num_hosts=hosts, node_of_host=owner)
 
     def most_chunks(self, algorithm: Algorithm) -> int:
         """Return the most chunks of a pipelined algorithm that are run."""
@@ -442,18 +452,6 @@ class CycleRunner(Runner):
             ends = (moved["source"], moved["target"])
             sizes += [np.bincount(end, moved["flits"], hosts).astype(np.int64) for end in ends]
         return run.finish, np.concatenate(sizes)
-
-
-def refusal(program: Outline, sizes: int) -> str:
-    """Return why an algorithm is left out if nobody asked for it by name. "" if it is not."""
-    at_once = max((len(each.source) for each in program.steps), default=0)
-    if at_once > MOST_AT_ONCE:
-        return f"{at_once:,} messages at once; name it to run it"
-    different = len(program.steps)
-    listed = program.num_messages * sizes
-    if different > MOST_DIFFERENT and listed > 20 * MOST_LISTED:
-        return f"{program.num_messages:,} messages at each size; name it to run it"
-    return ""
 
 
 def fits_of(topology: Topology, host_of: Ints) -> dict[str, Any]:

@@ -137,11 +137,8 @@ def _mirrored(topology: Topology, mirror: int) -> tuple[Ints, Ints]:
 
 def moved_rows(rows: Records) -> Bools:
     """Return which rows have sent a message over the network that has arrived."""
-    found: Bools = (
-        (rows["arrived"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
-        & (rows["entered"] >= 0)
-    )  # fmt: skip
-    return found
+    sends = (rows["flits"] > 0) & (rows["source"] != rows["target"])
+    return np.asarray(sends & (rows["arrived"] >= 0) & (rows["entered"] >= 0))
 
 
 def busiest_links(crossed: Crossed, size: Records) -> Iterator[tuple[int, Ints, Floats]]:
@@ -169,8 +166,7 @@ def mean_rates(begin: NDArray[Any], end: NDArray[Any], rate: Floats, edges: NDAr
     """
     times, value = rate_sums(begin, end, rate)
     passed = np.append(0.0, np.cumsum(value[:-1] * np.diff(times)))
-    found: Floats = np.diff(np.interp(edges, times, passed)) / np.diff(edges)
-    return found
+    return np.asarray(np.diff(np.interp(edges, times, passed)) / np.diff(edges))
 
 
 def rate_sums(begin: NDArray[Any], end: NDArray[Any], rate: Floats) -> tuple[NDArray[Any], Floats]:

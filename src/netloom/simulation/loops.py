@@ -278,13 +278,9 @@ def beside_alone(together: Sequence[Point], alone: Sequence[Point]) -> tuple[Poi
     may be missing.
     """
     times, count = dict(enumerate(each.times for each in alone)), len(together)
-    return tuple(
-        replace(
-            run,
-            programs=tuple(
-                program.beside(times.get(number * count + place))
-                for number, program in enumerate(run.programs)
-            ),
-        )
-        for place, run in enumerate(together)
-    )
+    found = []
+    for place, run in enumerate(together):
+        numbered = enumerate(run.programs)
+        beside = [each.beside(times.get(number * count + place)) for number, each in numbered]
+        found.append(replace(run, programs=tuple(beside)))
+    return tuple(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -88,17 +89,11 @@ class ProgramNetwork:
             return self.router.make_engine(
                 self.topology, self.routing, switch_cycles=self.switch_cycles
             )
-        from netloom.simulation.network.program import NetworkProgram
+        from netloom.simulation.network.engine import NetworkProgram
 
-        return NetworkProgram(
-            self.topology,
-            self.routing,  # type: ignore[arg-type]
-            self.router,
-            packet_flits=self.packet_flits,
-            switch_cycles=self.switch_cycles,
-            seed=self.seed,
-            by_node=by_node,
-        )
+        flits, switch = self.packet_flits, self.switch_cycles
+        made = partial(NetworkProgram, self.topology, self.routing, self.router)  # type: ignore[arg-type]
+        return made(packet_flits=flits, switch_cycles=switch, seed=self.seed, by_node=by_node)
 
     def zero_load_latency(self, hops: float, flits: float) -> float:
         """Return a message's latency over so many hops of the idle network. Both may be means.

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Event, Lock, current_thread, main_thread
+from threading import Event, current_thread, main_thread
 from typing import TypeVar
 
 Answer = TypeVar("Answer")
@@ -32,46 +32,6 @@ def processors() -> int:
     many = os.cpu_count() or 1
     known = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else many
     return min(int(limit), known) if limit.isdecimal() and int(limit) else known
-
-
-_taken = 0
-"""Processors that runs under way have taken."""
-
-_taking = Lock()
-
-
-@contextmanager
-def one_processor() -> Iterator[None]:
-    """Take a processor for what is done meanwhile, whether or not one is free."""
-    global _taken  # noqa: PLW0603 (processors are the process's)
-    with _taking:
-        _taken += 1
-    try:
-        yield
-    finally:
-        with _taking:
-            _taken -= 1
-
-
-@contextmanager
-def extra_processors(wanted: int) -> Iterator[int]:
-    """Take up to so many processors that no run has taken. Yield how many they are.
-
-    Examples
-    --------
-    >>> with extra_processors(0) as extra:
-    ...     extra
-    0
-    """
-    global _taken  # noqa: PLW0603 (processors are the process's)
-    with _taking:
-        extra = min(wanted, max(processors() - _taken, 0)) if wanted > 0 else 0
-        _taken += extra
-    try:
-        yield extra
-    finally:
-        with _taking:
-            _taken -= extra
 
 
 def result(future: Future[Answer], stop: Event) -> Answer:

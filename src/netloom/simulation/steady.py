@@ -196,14 +196,12 @@ def percentiles(counts: ArrayLike, percents: Sequence[int]) -> Ints:
     assert up_to.size, "a histogram has values"
     assert up_to[-1] > 0, "nothing has no percentiles"
     ranks = -(-np.asarray(percents, np.int64) * up_to[-1] // 100)
-    values: Ints = np.searchsorted(up_to, ranks).astype(np.int64)
-    return values
+    return np.asarray(np.searchsorted(up_to, ranks), np.int64)
 
 
 def _off_mean(sums: Floats, counts: Floats) -> Floats:
     """How far the sum of each batch is off what its size and the mean over all would make it."""
-    off: Floats = sums - sums.sum() / counts.sum() * counts
-    return off
+    return np.asarray(sums - sums.sum() / counts.sum() * counts)
 
 
 class Batches(NamedTuple):
@@ -245,8 +243,7 @@ def _deviations(batches: Batches) -> tuple[float, Floats]:
     """Return the mean, and by what part of itself each batch moves it."""
     sums, counts = (np.asarray(values, np.float64) for values in batches)
     mean = float(sums.sum() / counts.sum())
-    deviations: Floats = (sums - mean * counts) / sums.sum()
-    return mean, deviations
+    return mean, np.asarray((sums - mean * counts) / sums.sum())
 
 
 # -- what the packets of a run come to -------------------------------------------------------------
@@ -415,7 +412,7 @@ class Tally:
         self._sums = np.zeros((ROWS, num_groups, MOST_BATCHES), np.int64)
         self.latency_counts = np.zeros(1024, np.int64)
         """How many packets had each latency, from 0 cycles on."""
-        self._early: list[Delivered] = []  # packets of which some arrive later
+        self._early: Delivered | None = None  # packets that arrive later
 
     @property
     def cycles(self) -> int:
@@ -433,6 +430,8 @@ class Tally:
         ``delivered`` are all packets not given before that arrive by then, in any order. Those
         that arrive before the window are left out. Those that arrive after it are kept for later.
         """
+        from netloom.simulation.kernels.tally import add_packets
+
         assert until >= self.until, "a window does not shrink"
         since, self.until = self.until, until
         while self.cycles > MOST_BATCHES * self.batch_cycles:
@@ -440,9 +439,21 @@ class Tally:
             self._sums[..., :half] = self._sums[..., 0::2] + self._sums[..., 1::2]
             self._sums[..., half:] = 0
             self.batch_cycles *= 2
-        left = [self._count(packets, since, closed=since) for packets in self._early]
-        left.append(self._count(delivered, since, closed=self.begin))
-        self._early = [packets for packets in left if packets is not None]
+        if self._early is not None:
+            both = zip(self._early, delivered, strict=True)
+            delivered = Delivered(*(np.concatenate(columns) for columns in both))
+        arrival = delivered.arrival
+        assert not ((self.begin <= arrival) & (arrival < since)).any(), "it was counted before"
+        late = arrival >= until
+        self._early = Delivered(*(each[late] for each in delivered))
+        longest, room = int((arrival - delivered.birth).max(initial=0)), len(self.latency_counts)
+        if longest >= room:
+            self.latency_counts = np.pad(self.latency_counts, (0, max(longest + 1 - room, room)))
+        of_group = np.empty(0, np.int32) if self._groups is None else self._groups.of(delivered)
+        given = (*delivered[1:5], *delivered[6:])  # birth, entry, arrival, source; hops, flits
+        window = (self.begin, until, self.batch_cycles)
+        sums = (self._sums, self.delivered_flits, self.latency_counts)
+        add_packets(given, of_group, window, *sums)
 
     def measured(self, senders: int) -> Measured:
         """Return what has been measured so far. Traffic is the mean of so many senders."""
@@ -495,29 +506,6 @@ class Tally:
         groups = range(self._sums.shape[1])
         sums = (self._batches(self._sums[:, group])[1] for group in groups)
         return tuple(Batches(each[LATENCY], each[PACKETS]) for each in sums)
-
-    def _count(self, packets: Delivered, since: int, *, closed: int) -> Delivered | None:
-        """Count those that arrive in ``since`` … ``until`` − 1. Return all from a later one on.
-
-        None may arrive in ``closed`` … ``since`` − 1.
-        """
-        from netloom.simulation.kernels.tally import CLOSED, add_packets
-
-        of_group = np.empty(0, np.int32) if self._groups is None else self._groups.of(packets)
-        window = (self.begin, since, self.until, self.batch_cycles, closed)
-        given = (*packets[1:5], *packets[6:])  # birth, entry, arrival, source; hops, flits
-        done, many = 0, len(packets.arrival)
-        later = many
-        while True:
-            sums = (self._sums, self.delivered_flits, self.latency_counts)
-            done, after = add_packets(given, of_group, done, window, *sums)
-            assert done != CLOSED, "the batch was closed before"
-            later = min(later, after)
-            if done == many:
-                return Delivered(*(each[later:] for each in packets)) if later < many else None
-            latency = int(packets.arrival[done]) - int(packets.birth[done])
-            more = max(latency + 1 - len(self.latency_counts), len(self.latency_counts))
-            self.latency_counts = np.pad(self.latency_counts, (0, more))
 
     def _batches(self, all_sums: Ints) -> tuple[int, Ints, Ints]:
         """Return the number of whole batches, the sums of all batches, and their cycles.
@@ -882,12 +870,9 @@ def stability(
     half = len(times) // 2
     late, _ = fitted_line(times[half:], backlog[half:])
     if slope > least * total and straight > STRAIGHT and late > 0:
-        return Stability(
-            stable=False,
-            reason=f"the backlog grows by {slope:.3g} flits/cycle, {100 * slope / total:.3g} % "
-            "of the traffic offered",
-            growth=slope / total,
-        )
+        reason = f"the backlog grows by {slope:.3g} flits/cycle, {100 * slope / total:.3g} % "
+        reason += "of the traffic offered"
+        return Stability(stable=False, reason=reason, growth=slope / total)
     # the node whose queue grows most, by the half of the window in which it grows less
     births = offered / packet_flits
     growth = np.diff(np.asarray(node_packets).astype(np.float64), axis=0)
@@ -900,20 +885,13 @@ def stability(
     node = int(np.argmax(fraction.min(axis=0)))
     behind = float(fraction[:, node].min())
     if behind > NODE_BEHIND:
-        return Stability(
-            stable=False,
-            reason=f"the queue of node {node} grows by {100 * behind:.3g} % of the traffic that "
-            "it offers, or more, in both halves of the window",
-            growth=slope / total,
-            node=node,
-            node_growth=behind,
-        )
-    return Stability(
-        stable=True,
-        reason=f"the backlog changes by {100 * slope / total:.2g} % of the traffic offered, and no "
-        "node's queue keeps growing",
-        growth=slope / total,
-    )
+        reason = f"the queue of node {node} grows by {100 * behind:.3g} % of the traffic that "
+        reason += "it offers, or more, in both halves of the window"
+        found = Stability(stable=False, reason=reason, growth=slope / total)
+        return found._replace(node=node, node_growth=behind)
+    reason = f"the backlog changes by {100 * slope / total:.2g} % of the traffic offered, and no "
+    reason += "node's queue keeps growing"
+    return Stability(stable=True, reason=reason, growth=slope / total)
 
 
 def fitted_line(times: Floats, values: Floats) -> tuple[float, float]:

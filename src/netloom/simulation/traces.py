@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,6 @@ from netloom.workload.programs.traces import EVERYONE, Replay
 if TYPE_CHECKING:
     import polars as pl
 
-    Unhindered: TypeAlias = Callable[[Ints], Records]
-
 
 MOST_ENTRIES = 50
 """Entries of the critical path that are figures: the last ones."""
@@ -61,19 +59,6 @@ STEP_CYCLES = 2_000
 
 ROUNDING = 1e-9, 1e-14
 """A float difference is nothing if it is below these parts of what a row took, and of its end."""
-
-
-class MessageTimes(NamedTuple):
-    """What the latency of messages is made of, an array each; -1 if one has not arrived.
-
-    ``latency`` is from sending to arrival: ``source_wait`` until its node's channel into the
-    network took it, ``unhindered`` in an idle network, and ``contention``.
-    """
-
-    latency: Records
-    source_wait: Records
-    unhindered: Records
-    contention: Records
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,20 +134,19 @@ class TraceRun:
         sends = np.flatnonzero(self.rows["flits"] > 0)
         return sends[np.argsort(self.program.entry[sends], kind="stable")]
 
-    def message_times(self, chosen: Ints) -> MessageTimes:
-        """Return what the latency of some rows, which send messages, is made of."""
+    def message_times(self, chosen: Ints) -> dict[str, Records]:
+        """Return what the latency of some rows, which send messages, is made of.
+
+        These are columns of ``Message``, -1 if one has not arrived.
+        """
         rows, alone = self.rows[chosen], self.unhindered[chosen].copy()
         arrived = rows["arrived"] >= 0
         alone[arrived & (rows["source"] == rows["target"])] = 0
         latency = np.where(arrived, rows["arrived"] - rows["sent"], -1)
         waited = waits_at_source(rows)
         met = _unrounded(latency - waited - alone, rows)
-        return MessageTimes(
-            latency=latency,
-            source_wait=np.where(arrived, waited, -1),
-            unhindered=alone,
-            contention=np.where(arrived, np.maximum(met, 0), -1),
-        )
+        waited, met = (np.where(arrived, times, -1) for times in (waited, np.maximum(met, 0)))
+        return {"latency": latency, "source_wait": waited, "unhindered": alone, "contention": met}
 
     def slowdown(self, chosen: Ints) -> Floats:
         """Return the time of messages in the network over that alone; -1 if one has not arrived.
@@ -170,11 +154,11 @@ class TraceRun:
         What a message waits for others of its own node, before it enters, does not count.
         """
         times = self.message_times(chosen)
-        alone = np.where(times.unhindered > 0, times.unhindered, 1)
+        alone = np.where(times["unhindered"] > 0, times["unhindered"], 1)
         crossed = self.rows["source"][chosen] != self.rows["target"][chosen]
-        inside = times.latency - times.source_wait
+        inside = times["latency"] - times["source_wait"]
         found = np.where(crossed, np.maximum(inside / alone, 1), 1.0)
-        return np.where(times.latency >= 0, found, -1)
+        return np.where(times["latency"] >= 0, found, -1)
 
     def messages(self) -> dict[str, Any]:
         """Return the columns of ``Message``, in the order of the trace.
@@ -202,7 +186,7 @@ class TraceRun:
                 "target_node": rows["target"],
                 "size": rows["flits"],
                 **{name: rows[name] for name in ("ready", "sent", "arrived", "complete")},
-                **self.message_times(sends)._asdict(),
+                **self.message_times(sends),
                 "hops": hops,
             }
         )
@@ -413,18 +397,10 @@ def run_trace(
     alone[moved] = network.zero_load_latencies(rows[moved])
     path = None
     if ending.enough:
-        path = critical_path(program.messages, rows, lambda some: alone[some])
-    return TraceRun(
-        program=program,
-        topology=network.topology,
-        rows=rows,
-        hops=np.where(rows["arrived"] >= 0, rows["hops"], -1),
-        unhindered=alone,
-        critical_path=path,
-        link_sizes=engine.crossed()[: network.topology.num_channels],
-        until=ending.cycle,
-        interrupted=ending.interrupted,
-    )
+        path = critical_path(program.messages, rows, alone)
+    topology, hops = network.topology, np.where(rows["arrived"] >= 0, rows["hops"], -1)
+    sizes, ended = engine.crossed()[: topology.num_channels], (ending.cycle, ending.interrupted)
+    return TraceRun(program, topology, rows, hops, alone, path, sizes, *ended)
 
 
 class Parts(NamedTuple):
@@ -483,7 +459,7 @@ class CriticalPath:
 
 
 def critical_path(
-    table: Messages, rows: NDArray[Any], unhindered: Unhindered, *, slack: float = 0.0
+    table: Messages, rows: NDArray[Any], unhindered: Records, *, slack: float = 0.0
 ) -> CriticalPath:
     """Return the chain of rows that determined when a program finished.
 
@@ -493,10 +469,10 @@ def critical_path(
 
     ``table`` has all rows of the program, numbered from 0, at least one. ``rows`` are these when
     all are complete, with the fields ``ready``, ``sent``, ``entered``, ``arrived``, ``complete``
-    and ``last``. Given int64[] numbers of rows that send a message, ``unhindered`` returns the time
-    that each takes through the network when nothing else is in it. All times are in one unit.
-    ``slack``: how much too early floats may be, as a part of their time: what would be negative for
-    it is 0, and parts add up no better.
+    and ``last``. ``unhindered``: Time[len(rows)], what the message of each that sends one takes
+    through the network when nothing else is in it. All times are in one unit. ``slack``: how much
+    too early floats may be, as a part of their time: what would be negative for it is 0, and parts
+    add up no better.
 
     Examples
     --------
@@ -505,7 +481,7 @@ def critical_path(
     >>> fields = ("ready", "sent", "entered", "arrived", "complete", "last")
     >>> rows = [(0, 5, 8, 20, 20, -1), (20, 27, -1, 27, 27, 0)]
     >>> rows = np.array(rows, [(field, "i8") for field in fields])
-    >>> path = critical_path(table, rows, lambda some: np.full(len(some), 12))
+    >>> path = critical_path(table, rows, np.full(2, 12))
     >>> path  # of row 1, 2 cycles were not its computation's
     <finish 27, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12>
     """
@@ -517,8 +493,7 @@ def critical_path(
     assert complete.min() >= 0, "a row is not complete"
     kind = complete.dtype
     sends = (table.flits > 0) & (table.source != table.target)
-    alone = np.zeros(len(table), kind)
-    alone[sends] = unhindered(np.flatnonzero(sends))
+    alone = np.where(sends, unhindered, 0).astype(kind)
     least = table.delay.astype(kind) + table.run + alone + table.receive
     ends = earliest_ends(table.start.astype(kind), least, table.after_offsets, table.after)
     links, before = [int(np.argmax(complete))], int(rows["last"][np.argmax(complete)])
@@ -610,13 +585,8 @@ class FlowTraceRun(TraceRun):
         latency = self.flows.rows["latency"][moved]
         short = latency > self.flows.alone[moved] - latency
         part = float(short.mean()) if len(short) else 0.0
-        return trust(
-            *self.ends,
-            self.bound or 0.0,
-            lossless_finish=self.by_turns_finish,
-            short=part,
-            done=not self.interrupted,
-        )
+        bound, by_turns, done = self.bound or 0.0, self.by_turns_finish, not self.interrupted
+        return trust(*self.ends, bound, lossless_finish=by_turns, short=part, done=done)
 
     def messages(self) -> dict[str, Any]:
         """Return the columns of ``Message``, with ``slowdown``."""
@@ -705,7 +675,7 @@ def run_flow_trace(
     path = alone_finish = other = by_turns = None
     if found.done:
         slack = SLACK * (law.tolerance or 0.0)
-        path = critical_path(table, rows, lambda some: alone[some], slack=slack)
+        path = critical_path(table, rows, alone, slack=slack)
         alone_finish = path.ideal_finish
         if any(times.any() for times in (table.run, table.hold, table.receive)):
             many = int(sends.sum()) + 1  # each message has a link of its own; no network has none
@@ -723,19 +693,6 @@ def run_flow_trace(
             other = cheap_finish(run, law=in_order)
         if law.sharing == "max-min":
             by_turns = cheap_finish(run, law=replace(in_order, sharing="lossless"))
-    return FlowTraceRun(
-        program=program,
-        topology=links.topology,
-        rows=rows,
-        hops=found.hops,
-        unhindered=alone,
-        critical_path=path,
-        link_sizes=found.link_sizes,
-        until=float(max(rows["complete"].max(initial=0), rows["arrived"].max(initial=0))),
-        interrupted=not found.done,
-        flows=found,
-        alone_finish=alone_finish,
-        law=law,
-        other_finish=other,
-        by_turns_finish=by_turns,
-    )
+    until = float(max(rows["complete"].max(initial=0), rows["arrived"].max(initial=0)))
+    taken = links.topology, rows, found.hops, alone, path, found.link_sizes, until, not found.done
+    return FlowTraceRun(program, *taken, found, alone_finish, law, other, by_turns)

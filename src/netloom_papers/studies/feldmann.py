@@ -49,7 +49,7 @@ from netloom.phases.timetables import Timetable, schedule
 from netloom.phases.violations import verify
 from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
 from netloom.routing.virtual_channel_tables import path_routing
-from netloom.simulation.network.program import NetworkProgram
+from netloom.simulation.network.engine import NetworkProgram
 from netloom.simulation.network.routers import router
 from netloom.topology import Cube, mesh as mesh_network, torus
 from netloom.workload import read

@@ -6,8 +6,7 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network
-from netloom.simulation.flow.at_once import run_at_once, send_order
-from netloom.simulation.flow.run import TOLERATED
+from netloom.simulation.flow.run import TOLERATED, run_at_once, send_order
 from netloom.topology import topology
 from tests.flow_laws import law_in
 
@@ -85,21 +84,6 @@ def test_direct_networks_have_channels_of_hosts_too():
     assert found.complete == pytest.approx([2e-3, 2e-3])
     assert found.hops.tolist() == [1, 2]
     assert found.network.link_name(int(found.holder[0])) in ("into 0", "0 -> 1")
-
-
-def test_nobody_holds_flows_back_that_never_meet():
-    found = sent("torus:4x4", np.arange(16), np.roll(np.arange(16), 4), np.full(16, 1e6))
-    assert not found.of_links()[1].any()
-    assert found.finish == pytest.approx(found.bound)
-    assert found.holder.tolist() == [-1] * 16
-
-
-def test_tasks_send_to_the_next_first():
-    source, target, _ = all_to_all(4, 1.0)
-    order = send_order(source, target, 4)
-    rounds = ((target - source) % 4)[order].reshape(3, 4)
-    assert rounds.tolist() == [[1] * 4, [2] * 4, [3] * 4]
-    assert source[order].reshape(3, 4).tolist() == [[0, 1, 2, 3]] * 3
 
 
 def test_an_all_to_all_of_equal_flows_under_one_switch_takes_as_long_as_it_must():

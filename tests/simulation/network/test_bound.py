@@ -17,9 +17,9 @@ from netloom.routing import source_routes, table, virtual_channel_routing
 from netloom.simulation.network import bound
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router, end_channels
-from netloom.topology import cube, graph_topology, hypercube, mesh, torus
+from netloom.topology import cube, graph_topology, mesh, torus
 from netloom.workload import parse_traffic
-from netloom.workload.traffic import pairs, permutation, uniform, with_rates
+from netloom.workload.traffic import pairs, permutation, uniform
 from tests.properties.strategies import traffics
 from tests.properties.test_expected_load import listed
 from tests.reference.expected_load import loads
@@ -61,32 +61,6 @@ def test_uniform_traffic_on_a_torus():
     assert found.what == "the 8 channels out of columns 0 to 3"
 
 
-def test_a_cut_that_is_not_through_the_middle_can_be_the_fullest():
-    # all of column 0 sends out of it, to column 1 only: one direction of two
-    network = torus(4, 6)
-    traffic = pairs(24, [0, 6, 12, 18], [1, 7, 13, 19])
-    found = cuts_of(network, traffic, WIDE)
-    assert found.load == pytest.approx(2)  # 4 flits a cycle over the 8 channels out of column 0
-    assert found.what == "the 8 channels out of column 0"
-    # shortest paths have the one channel each
-    for routing in ("dimension-order", "adaptive"):
-        assert bound_of(network, traffic, routing, WIDE).load == pytest.approx(1)
-
-
-def test_open_dimensions_between_rings_and_sides_of_one_and_two():
-    network = cube([2, 1, 5], wraps=[False, False, True])
-    found = bound_of(network, "uniform", "adaptive", WIDE)
-    # dimension 0: 5 nodes send 5/9 across 5 channels; dimension 2: 4 nodes 6/9, 4 channels
-    assert found.load == pytest.approx(1 / max(5 / 9, 4 * 6 / 9 / 4))
-    assert found.what == "the 4 channels out of coordinates 0 to 1 of dimension 2"
-    found = bound_of(hypercube(3), pairs(8, [0, 1, 2, 3], [4, 5, 6, 7]), "adaptive", WIDE)
-    assert found.load == pytest.approx(1)
-    assert found.what == "the 4 channels from coordinate 0 to coordinate 1 of dimension 0"
-    found = bound_of(mesh(5), pairs(5, [4, 3], [1, 0]), "adaptive", WIDE)
-    assert (found.load, found.kind) == (pytest.approx(1 / 2), "routing")
-    assert found.what == "the channel from node 2 to node 1"
-
-
 def test_transpose_fills_the_channels_of_the_corners():
     # along a row first, the 7 packets of row 0 all turn at its end, into the channel down; the 8
     # nodes of the diagonal do not send
@@ -125,22 +99,6 @@ def test_hot_spot_by_hand():
     four = bound_of(mesh(8, 8), "hot-spot:0.2:27", router=Router(ejection_channels=4))
     assert four.load == pytest.approx(1 / (32 * 0.2 + 32 * 4 * 0.8 / 63))
     assert four.what == "channel (4,3) -> (3,3)"
-
-
-def test_the_node_that_sends_most():
-    traffic = with_rates(uniform(16), [3, 1] + [0] * 14)
-    found = bound_of(mesh(4, 4), traffic, router=Router(ejection_channels=0))
-    assert (found.load, found.kind) == (pytest.approx(2 / 3), "routing")
-    assert found.what == "injection at node (0,0)"
-    two = bound_of(mesh(4, 4), traffic, "adaptive", Router(injection_channels=2))
-    assert (two.load, two.what) == (pytest.approx(4 / 3), "injection at node (0,0)")
-    assert bound_of(mesh(4), permutation([0, 1, 2, 3], to_self=True)).load == 1
-
-
-def test_end_channels():
-    assert end_channels(mesh(4, 4), Router()) == (1, 1)
-    assert end_channels(mesh(4, 4), Router(injection_channels=0, ejection_channels=3)) == (4, 3)
-    assert end_channels(cube([1]), Router(injection_channels=0)) == (1, 1)
 
 
 def test_given_routes_and_tables():

@@ -13,7 +13,7 @@ from netloom.routing.source_routing import shortest_path_table, source_routes
 from netloom.routing.virtual_channel_tables import path_routing, rule_routing, table_routing
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import PATIENCE
-from netloom.simulation.network.routers import SWITCHINGS, Router, router
+from netloom.simulation.network.routers import SWITCHINGS, Router
 from netloom.topology import graph_topology, mesh, torus
 from tests.engine_state import bytes_per_node
 
@@ -106,29 +106,6 @@ def test_an_answer_of_a_circuit_may_take_longer_than_the_patience():
     [row] = rows(engine(line, parts).advance(packets((0, 0, 19, 2)), 10_000))
     assert row[3] == parts.zero_load_cycles(hops=19, flits=2)
     assert 19 * parts.timing().credit > PATIENCE
-
-
-@pytest.mark.parametrize("name", ["three-stage", "single-cycle"])
-def test_credits_stay_within_the_depth_and_come_back(name):
-    parts = router(name, vcs=2, buffer_flits=5)
-    network = engine(torus(5, 3), parts, shortest_packet=4)
-    born = random_packets(15, load=0.8, cycles=300, flits=4)
-    least = parts.buffer_flits
-    for cycle in range(300):
-        network.advance(born[born[:, 0] == cycle], cycle + 1)
-        left = network.state.outputs["credits"]
-        assert 0 <= left.min() <= left.max() <= parts.buffer_flits
-        assert network.buffered().max() <= parts.buffer_flits
-        least = min(least, left.min())
-        flits = network.flits()
-        assert flits["ejected"] <= flits["injected"] <= 4 * len(born)
-    assert least == 0
-    network.advance(born[:0], 3000)
-    assert network.flits() == {
-        "injected": 4 * len(born), "ejected": 4 * len(born), "buffered": 0, "flying": 0,
-    }  # fmt: skip
-    assert (network.state.outputs["credits"] == parts.buffer_flits).all()
-    assert network.channel_flits().sum() == network.count("link_hops")
 
 
 def turn(names):

@@ -78,12 +78,6 @@ def test_neighbours_along_a_dimension_of_a_hyperx_share_one_channel():
     assert bound_of("hyperx:4x4/4", "ugal-l", "tornado").load == pytest.approx(1 / 2, rel=1e-3)
 
 
-def test_hosts_that_receive_most():
-    found = bound_of("fat-tree:2x3", "nca", "hot-spot:0.5:3")
-    assert found.load == pytest.approx(1 / (7 * (0.5 + 0.5 / 7)))
-    assert found.what == "ejection at h3"
-
-
 # Channels that differ.
 
 

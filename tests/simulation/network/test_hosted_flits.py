@@ -81,18 +81,6 @@ def test_a_slow_channel_carries_its_rate(rate, place, speculative):
     assert late.ejected_flits - early.ejected_flits == rate * 4 * 42
 
 
-@pytest.mark.parametrize("rate", [rate for rate in RATES if rate <= 1])
-@pytest.mark.parametrize("hosts", [2, 3, 5])
-def test_packets_share_a_channel_flit_by_flit(rate, hosts):
-    """Each of as many as there are VCs has its turn; all are one flit apart at most."""
-    network = line([float(rate)], [2], hosts=[(0,)] * hosts + [(1,)] * hosts)
-    parts = Router(vcs=hosts, buffer_flits=32)
-    found = run(network, parts, [(0, port, hosts + port, 2000) for port in range(hosts)], 777)
-    sent = [found.channel_flits[1 + 3 * hosts + port] for port in range(hosts)]
-    assert max(sent) - min(sent) <= 1
-    assert sum(sent) == pytest.approx(777 * rate, abs=12)
-
-
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 12), st.integers(0, 2))
 def test_buffers_shorter_than_the_round_trip_carry_as_much_as_they_hold(flits, vcs, cycles, more):
     """B flits a round trip in each VC: a flit's place is free again when its credit is back.

@@ -7,14 +7,14 @@ import pytest
 
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.loaded import (
+from netloom.simulation.network.routers import Router
+from netloom.simulation.network.run import (
     LoadedNetwork,
     advice_of,
     failure_cost,
     possible_settings,
+    run_network,
 )
-from netloom.simulation.network.routers import Router
-from netloom.simulation.network.run import run_network
 from netloom.simulation.steady import Limits
 from netloom.topology import mesh, topology
 from netloom.topology.faults import without

@@ -10,8 +10,7 @@ import pytest
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import Paths, source_routes, virtual_channel_routing
 from netloom.simulation.network import router
-from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.program import NetworkProgram, reserve, reserve_paths
+from netloom.simulation.network.engine import Engine, NetworkProgram, reserve, reserve_paths
 from netloom.topology import topology
 from netloom.workload.programs.messages import messages
 from netloom.workload.traffic import pairs, uniform

@@ -11,11 +11,10 @@ from hypothesis import given
 from netloom.base.errors import InputError, NoRouteError
 from netloom.routing import parse_routing, paths, ports, source_routes
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.program import reserve
+from netloom.simulation.network.engine import Engine, reserve
 from netloom.simulation.network.routers import Router
 from netloom.topology import cube, graph_topology, mesh, torus
-from netloom.workload import PacketStream, parse_traffic
+from netloom.workload import parse_traffic
 from netloom.workload.traffic import pairs, uniform
 
 PIPELINES = [
@@ -67,30 +66,6 @@ def owned(reservation, network, router):
         assert node == reservation.targets[connection]
         found.append((hops, (port - ports(network).num_network_ports, vc)))
     return found
-
-
-def test_connections_by_hand():
-    line = mesh(4)
-    router = reserved(vcs=2, injection_channels=2, ejection_channels=2)
-    found = reserve(line, "default", parse_traffic("pairs:2-0,0-3,0-2,0-1", line), reserved(vcs=3))
-    assert found.sources.tolist() == [0, 0, 0, 2]
-    assert found.targets.tolist() == [1, 2, 3, 0]
-    assert found.connections[0].tolist() == [[0, 1, 2]]
-    assert found.connections[2].tolist() == [[3, -1, -1]]
-    ways = owned(found, line, reserved(vcs=3))
-    right, left = line.line_base[0]
-    assert ways == [
-        ([(right, 0)], (0, 0)),
-        ([(right, 1), (right + 1, 0)], (0, 0)),
-        ([(right, 2), (right + 1, 1), (right + 2, 0)], (0, 0)),
-        ([(left + 1, 0), (left + 2, 0)], (0, 0)),
-    ]
-    # two channels of a node are taken in turn
-    found = reserve(line, "default", parse_traffic("pairs:0-1,2-1,1-3,1-0,1-2", line), router)
-    assert found.connections[1].tolist() == [[1, 3], [2, -1]]
-    assert [leave for _, leave in owned(found, line, router)] == [
-        (0, 0), (0, 0), (0, 0), (0, 0), (1, 0)
-    ]  # fmt: skip
 
 
 @st.composite
@@ -241,19 +216,3 @@ def test_what_a_slow_connection_leaves_goes_to_others():
     traffic = pairs(5, [0, 1, 2, 4], [3, 2, 3, 3])
     shares = backlogged_shares(mesh(5), "default", traffic, reserved())
     assert shares == pytest.approx([1 / 3, 2 / 3, 1 / 3, 1 / 3], abs=0.01)
-
-
-@pytest.mark.parametrize("network", [torus(4), torus(3, 3), mesh(3, 3)], ids=str)
-def test_an_overloaded_network_delivers_everything(network):
-    # on rings too, where one VC for all would deadlock
-    router = reserved(8, buffer_flits=2)
-    found = reserve(network, "default", uniform(network.num_nodes), router)
-    engine = engine_of(network, found, router)
-    stream = PacketStream(uniform(network.num_nodes), 1.0, lengths="uniform:1-9", seed=3).until(500)
-    aux = found.aux_of(stream.source, stream.target)
-    born = np.stack([*stream, np.zeros_like(aux), aux], axis=1)
-    log = engine.advance(born, 500)
-    rest = engine.advance(born[:0], 6000)
-    assert len(log.birth) + len(rest.birth) == len(born)
-    flits = engine.flits()
-    assert flits["buffered"] == flits["flying"] == 0

@@ -98,13 +98,6 @@ def test_a_run_repeats_itself_and_another_seed_does_not():
     assert np.array_equal(runs[0].latency_counts, runs[1].latency_counts)
 
 
-def test_a_measured_window_has_the_cycles_that_were_asked_for():
-    found = run_network(prepared("mesh:4x4", 0.2), Limits(cycles=2345))
-    assert found.measured.cycles == 2345
-    assert not found.interrupted
-    assert found.flit_hops == pytest.approx(found.channel_utilisation.sum() * 2345)
-
-
 def test_an_overloaded_run_says_so_and_what_it_carries():
     found = run_network(prepared("mesh:8x8", 0.6), Limits())
     assert not found.stable
@@ -143,47 +136,11 @@ def test_loads_run_side_by_side_as_they_do_alone():
     assert together[1].measured == alone.measured
 
 
-def test_an_error_in_one_load_ends_all():
-    def make(load):
-        if load == 0.2:
-            raise ValueError("no such run")
-        return prepared("mesh:4x4", load)
-
-    with pytest.raises(ValueError, match="no such run"):
-        run_loads(make, [0.1, 0.2, 0.3], Limits(cycles=500))
-
-
-def test_a_window_too_short_to_tell_is_not_called_saturated():
-    runs = run_loads(
-        lambda load: prepared("mesh:4x4", load), [0.02, 0.05, 0.1, 0.2], Limits(cycles=200)
-    )
-    assert [run.stable for run in runs] == [True] * 4
-    assert "too few" in runs[0].reason
-
-
 def test_a_limit_on_the_cycles_is_kept_and_told():
     found = run_network(prepared("mesh:4x4", 0.1), Limits(most_cycles=100))
     assert found.measured.cycles == 100
     assert not found.precise
     assert not run_network(prepared("mesh:4x4", 0.01), Limits(most_cycles=100)).warmed_up
-
-
-def test_a_run_stopped_while_it_warms_up_tells_what_it_knows():
-    answers = iter([False, True])
-    found = run_network(prepared("mesh:4x4", 0.1), Limits(), stopped=lambda: next(answers, True))
-    assert found.interrupted
-    assert found.measured.packets == 0
-
-
-def test_occupancy_is_that_of_buffers_that_exist():
-    found = run_network(prepared("mesh:2x2", 0.2, vcs=1), Limits(cycles=20_000))
-    per_channel = found.channel_utilisation.mean()
-    assert 0.9 * per_channel < found.vc_occupancy[0] < 3 * per_channel
-
-
-def test_the_latency_of_the_idle_network_is_known_however_short_the_runs():
-    found = bracket_saturation(lambda load: prepared("mesh:4x4", load), Limits(cycles=300))
-    assert 18 < found.zero_load_latency < 25
 
 
 def test_a_large_network_is_not_measured_before_far_packets_arrive():

@@ -22,8 +22,8 @@ from netloom.questions.named import network_of
 from netloom.routing import Routing, VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import FlowLaw, FlowNetwork, GivenPaths, flow_network
 from netloom.simulation.flow.run import FlowRules
+from netloom.simulation.network.engine import routing_for
 from netloom.simulation.network.layout import MOST_NODES
-from netloom.simulation.network.program import routing_for
 from netloom.simulation.network.routers import Router, with_lanes
 from netloom.simulation.program_network import ProgramNetwork, Rules
 from netloom.topology import Topology

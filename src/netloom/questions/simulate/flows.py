@@ -59,7 +59,7 @@ from netloom.workload import ProcessGraph
 if TYPE_CHECKING:
     import polars as pl
 
-    from netloom.simulation.flow.at_once import AtOnce
+    from netloom.simulation.flow.run import AtOnce
 
 LONG = Grade("finish over the least time that the fullest channel needs", fine=1.05, act=1.5)
 
@@ -436,7 +436,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
     >>> round(found.finish_over_bound, 9)  # 16 flows of 80 µs share the uplink
     1.0
     """
-    from netloom.simulation.flow.at_once import each_way, run_at_once, send_order
+    from netloom.simulation.flow.run import each_way, run_at_once, send_order
 
     network, graph = ready.network, ready.graph
     assert network.clock is not None

@@ -30,7 +30,7 @@ from netloom.questions.simulate.programs import suffers
 from netloom.questions.terminal import around, arrow, rough
 from netloom.simulation.network.bound import Bound
 from netloom.simulation.network.figures import Point
-from netloom.simulation.network.loaded import (
+from netloom.simulation.network.run import (
     Setting,
     advice_of,
     run_beside,

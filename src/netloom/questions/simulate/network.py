@@ -20,7 +20,8 @@ from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.questions.terminal import subject
 from netloom.simulation.network.bound import Bound, FailureCost
 from netloom.simulation.network.layout import MOST_NODES
-from netloom.simulation.network.loaded import (
+from netloom.simulation.network.routers import with_lanes
+from netloom.simulation.network.run import (
     LoadedNetwork,
     ProgramTraffic,
     comparable,
@@ -28,7 +29,6 @@ from netloom.simulation.network.loaded import (
     possible_settings,
     techniques_of,
 )
-from netloom.simulation.network.routers import with_lanes
 from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths

@@ -28,7 +28,7 @@ from netloom.questions.simulate.load import (
 from netloom.questions.simulate.network import SimulatedNetwork, UnderLoad, prepare
 from netloom.questions.terminal import around, arrow, rough
 from netloom.simulation.network.figures import Point, Search
-from netloom.simulation.network.loaded import advice_of, bracket_saturation, with_programs
+from netloom.simulation.network.run import advice_of, bracket_saturation, with_programs
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,5 +7,5 @@ from .network import (
     made_ways as made_ways,
     ways_of as ways_of,
 )
-from .rounds import RoundsRun as RoundsRun, run_rounds as run_rounds
+from .rounds import rounds_apart as rounds_apart
 from .run import run_flows as run_flows, trust as trust

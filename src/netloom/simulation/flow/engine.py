@@ -232,35 +232,23 @@ class FlowEngine:
         topology = network.topology
         queues = np.full(max(topology.num_hosts, topology.num_ports), -1, layout.QUEUE)
         queues["busy"] = 0
-        none = np.zeros(0, np.int32)
+        more = layout.OF_ROWS | layout.OF_CLASSES
+        empty: dict[str, Any] = {name: np.zeros(0, kind) for name, kind in more.items()}
+        of_hops, of_rows = ("hop_link", "hop_place", "hop_share"), ("edge_row", "edge_next")
+        numbers = (*of_hops, *of_rows, "ends", "changed", "unsettled", "crowd")
         self.state = State(
+            **empty,
+            **dict.fromkeys(numbers, np.zeros(0, np.int32)),
             clock=clock,
             links=np.zeros(network.num_links, layout.LINK),
-            entries=np.zeros(0, layout.ENTRY),
-            classes=np.zeros(0, layout.CLASS),
-            hop_link=none,
-            hop_place=none,
-            hop_share=none,
-            holders=np.zeros(0, layout.HOLDER),
             hop_held=np.zeros(0),
-            rows=np.zeros(0, layout.ROW),
-            edge_row=none,
-            edge_next=none,
             hosts=idle_hosts(topology.num_hosts, "f8"),
             queues=queues,
-            events=np.zeros(0, layout.EVENT),
             agenda=np.zeros(network.num_links, np.int32),
-            near=none,
-            far=none,
-            changed=none,
             ties=np.zeros(network.num_links, np.int32),
             fills=np.zeros(network.num_links if by_latency else 0, layout.FILL),
-            hops=np.zeros(0, layout.HOP),
             gates=np.zeros(network.num_links if self.lossless else 0, layout.GATE),
-            tries=np.zeros(0, layout.TRY),
             inputs=np.zeros(0),
-            unsettled=none,
-            crowd=none,
         )
         self.state.gates["circle"] = circles if self.lossless else 0
         self.state.fills["place"] = -1
@@ -281,24 +269,11 @@ class FlowEngine:
         """How many rows are complete."""
         return int(self.state.clock["completed"][0])
 
-    @property
-    def active(self) -> int:
-        """How many ways have flows on them at this time."""
-        clock = self.state.clock
-        return int(clock["near"][0] + clock["far"][0])
-
     def found(self) -> FlowRun:
         """Return what came of all rows so far."""
-        clock = self.state.clock
-        return FlowRun(
-            self.network,
-            self.rows,
-            self.ways,
-            self.link_sizes(),
-            self.state.hop_held if self.noting else None,
-            int(clock["batches"][0]),
-            int(clock["work"][0]),
-        )
+        batches, work = (int(self.state.clock[name][0]) for name in ("batches", "work"))
+        sizes, held = self.link_sizes(), self.state.hop_held if self.noting else None
+        return FlowRun(self.network, self.rows, self.ways, sizes, held, batches, work)
 
     @property
     def ways(self) -> Ways:
@@ -339,8 +314,8 @@ class FlowEngine:
             self._room = 0.0  # rates are in other units now
         self._whole = whole
         ways = ways if ways.whole == whole else ways.in_shares(whole)
-        self.latency = _joined(self.latency, ways.latency)
-        self.queue = _joined(self.queue, ways.queue)
+        self.latency = np.append(self.latency, ways.latency)
+        self.queue = np.append(self.queue, ways.queue)
         state = self.state  # perhaps in other shares
         more = np.zeros(len(ways), layout.CLASS)
         more["first"] = ways.offsets[:-1] + len(state.hop_link)
@@ -348,14 +323,13 @@ class FlowEngine:
         more["place"], more["flow"] = -1, -1
         if state.clock["weighed"][0]:
             more["factor"] = 1 / np.where(ways.latency > 0, ways.latency, inf)
-        classes = _joined(state.classes, more)
+        classes = np.append(state.classes, more)
         self.state = state._replace(
             classes=classes,
-            hop_link=_joined(state.hop_link, ways.links),
-            hop_share=_joined(state.hop_share, ways.shares),
-            hop_place=_joined(state.hop_place, np.zeros(len(ways.links), np.int32)),
-            near=longer(state.near, len(classes)),
-            far=longer(state.far, len(classes)),
+            hop_link=np.append(state.hop_link, ways.links),
+            hop_share=np.append(state.hop_share, ways.shares),
+            hop_place=np.append(state.hop_place, np.zeros(len(ways.links), np.int32)),
+            ends=longer(state.ends, len(classes)),
             changed=longer(state.changed, len(classes)),
         )
         if self.noting:
@@ -416,17 +390,11 @@ class FlowEngine:
         if self._bound > self._room:
             self._set_units()
 
-    def advance(self, until: float = inf, *, batches: int = 2**62, watch: int = MOST_ROWS) -> bool:
-        """Run up to and with a time, or so many batches of events. Return whether that is all.
-
-        It also stops after the batch in which a row from ``watch`` on is complete.
-        """
+    def advance(self, until: float = inf, *, batches: int = 2**62) -> bool:
+        """Run up to and with a time, or so many batches of events. Return whether that is all."""
         from netloom.simulation.flow.kernels.flows import advance
 
-        clock = self.state.clock
-        clock["watch"], clock["seen"] = watch, 0
-        done = advance(self.state, until, batches)
-        return bool(done < batches)
+        return bool(advance(self.state, until, batches) < batches)
 
     def _make_hops(self, ways: Ways) -> None:
         """Make room for the turns of new classes, whose ways are in path order."""
@@ -500,10 +468,3 @@ class FlowEngine:
             most = state.links["capacity"][state.hop_link[begin:]]
             most //= np.maximum(state.hop_share[begin:], 1)
             classes["most"] = np.minimum.reduceat(most, classes["first"] - begin)
-
-
-def _joined(array: Any, more: Any) -> Any:
-    """Return one array behind another, or only one if the other is empty."""
-    return (
-        np.concatenate([array, more]) if len(array) and len(more) else more if len(more) else array
-    )

@@ -53,7 +53,7 @@ CLASS = np.dtype(
         ("filled", "i4"),  # the filling that has given it a level
         ("changed", "i4"),  # whether it is in ``changed``: 1, or 2 if its end changes in any case
         ("flow", "i4"),  # the row whose flow ends first; -1: none
-        ("place", "i8"),  # in ``near``; -1: it has no flow; -2 and below: -2 - that in ``far``
+        ("place", "i8"),  # in ``ends``; -1: it has no flow
         ("key", "f8"),  # when the first of its flows ends
         ("served", "f8"),  # size that has been moved for each unit of weight, until ``since``
         ("since", "f8"),
@@ -137,9 +137,7 @@ CLOCK = np.dtype(
         ("batches", "i8"),  # times at which rates were made anew
         ("work", "i8"),  # classes looked at to do so
         ("waiting", "i8"),  # links in ``agenda``
-        ("near", "i8"),  # classes in ``near``
-        ("far", "i8"),  # classes in ``far``
-        ("horizon", "f8"),  # classes that end until then are in ``near``
+        ("active", "i8"),  # classes in ``ends``
         ("marked", "i8"),  # classes in ``changed``
         ("moved", "i8"),  # flows that began or ended in this batch
         ("fillings", "i8"),  # how often all levels were made anew
@@ -149,11 +147,15 @@ CLOCK = np.dtype(
         ("lossless", "i8"),  # whether links share by turns, and what waits blocks
         ("weighed", "i8"),  # whether links share by latency, with ``FILL`` for ``LINK``'s levels
         ("noting", "i8"),  # whether it is noted which links hold classes back
-        ("watch", "i8"),  # once a row from this on is complete, the run stops
-        ("seen", "i8"),  # whether one has been
     ]
 )
 """One record."""
+
+
+OF_ROWS = {"rows": ROW, "events": EVENT}
+
+OF_CLASSES = {"entries": ENTRY, "classes": CLASS, "holders": HOLDER, "hops": HOP, "tries": TRY}
+"""The records that there are more of as rows and as classes come."""
 
 
 class State(NamedTuple):
@@ -175,8 +177,7 @@ class State(NamedTuple):
     queues: Records
     events: Records
     agenda: Ints  # links whose level is to be found: a heap by ``key``
-    near: Ints  # classes with flows that end soon: a heap by ``key``
-    far: Ints  # those that end later, in any order
+    ends: Ints  # classes with flows: a heap by ``key``
     changed: Ints  # classes whose level changed in this batch
     ties: Ints  # links that are full at one level
     fills: Records  # these only if links share by latency

@@ -333,14 +333,10 @@ def made_ways(network: FlowNetwork, owner: Ints, links: Ints, share: Floats, cou
     port, queue = link - network.topology.num_network_channels, np.full(count, -1, np.int32)
     into = np.flatnonzero((port >= 0) & (port < network.topology.num_ports))[::-1]
     queue[way[into]] = port[into]  # the first of each way, which is written last
-    return Ways(
-        np.append(0, np.cumsum(counts, dtype=np.int64)),
-        link.astype(np.int32),
-        np.maximum(np.rint(part * whole), 1).astype(np.int32),
-        whole,
-        np.bincount(way, part * network.latency[link], count).astype(np.float64),
-        queue,
-    )
+    offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
+    shares = np.maximum(np.rint(part * whole), 1).astype(np.int32)
+    latency = np.bincount(way, part * network.latency[link], count).astype(np.float64)
+    return Ways(offsets, link.astype(np.int32), shares, whole, latency, queue)
 
 
 def _check_ways(lengths: Ints) -> None:

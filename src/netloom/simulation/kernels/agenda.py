@@ -61,8 +61,19 @@ def happen(agenda):
             kind = ARRIVED
     if kind == ARRIVED:
         kind = arrive(agenda, time, row)
-    if kind == COMPLETE:
-        finish(agenda, time, row)
+    if kind == COMPLETE:  # those that waited for it alone are ready after their delay
+        here = record(agenda.rows, row)
+        here.complete = time
+        clock.completed += 1
+        edge = here.waiters
+        while edge >= 0:
+            waiter = agenda.edge_row[unsigned(edge)]
+            there = record(agenda.rows, waiter)
+            there.pending -= 1
+            if there.pending == 0:
+                there.last = row
+                plan(agenda, max(time, there.start) + there.delay, waiter, READY)
+            edge = agenda.edge_next[unsigned(edge)]
     return time, row, kind
 
 
@@ -113,23 +124,6 @@ def arrive(agenda, time, row):
     host.free = max(time, host.free) + here.receive
     plan(agenda, host.free, row, COMPLETE)
     return ARRIVED
-
-
-@inlined
-def finish(agenda, time, row):
-    """A row is complete: those that waited for it alone are ready after their delay."""
-    clock, here = record(agenda.clock, 0), record(agenda.rows, row)
-    here.complete = time
-    clock.completed += 1
-    edge = here.waiters
-    while edge >= 0:
-        waiter = agenda.edge_row[unsigned(edge)]
-        there = record(agenda.rows, waiter)
-        there.pending -= 1
-        if there.pending == 0:
-            there.last = row
-            plan(agenda, max(time, there.start) + there.delay, waiter, READY)
-        edge = agenda.edge_next[unsigned(edge)]
 
 
 @kernel

@@ -8,6 +8,7 @@ fixed one, the expected load of the channels bounds the routing, too (Dally & To
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from netloom.bounds.cuts import SAME, cuts_of, first_largest
 from netloom.bounds.demand import Demand, demand_of, listed_pairs, received
 from netloom.contention.decisions import can_follow, chooses, drawn_loads, forks
 from netloom.contention.expected_load import (
+    Split,
     best_split,
     chosen_loads,
     dimension_order_loads,
@@ -39,18 +41,11 @@ from netloom.routing.virtual_channel_tables import (
     TWO_PHASE,
     RouteTables,
 )
-from netloom.simulation.network.demand import (
-    MOST_PAIRS,
-    between_ports,
-    between_routers,
-    followed,
-    limit_of,
-)
-from netloom.simulation.network.idle import channel_rates
+from netloom.simulation.network.idle import MOST_PAIRS, between_ports, channel_rates, followed
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.topology import Cube, Topology
 from netloom.workload import Traffic
-from netloom.workload.traffic.patterns import Shares
+from netloom.workload.traffic.patterns import Shares, Uniform, merged, weighted
 
 
 class Bound(Figures):
@@ -354,10 +349,8 @@ def _by_hop(
     if by_port is None:
         return None
     inside, products = topology.num_network_channels, by_port.products
-    back = Demand(
-        tuple((taken, given) for given, taken in products),
-        by_port.target, by_port.source, by_port.weight,
-    )  # fmt: skip
+    turned = tuple((taken, given) for given, taken in products)
+    back = Demand(turned, by_port.target, by_port.source, by_port.weight)
     ends = (received(way, topology.num_ports) for way in (back, by_port))
     limits = [_fullest(topology, np.concatenate([np.zeros(inside), *ends]) / rate)]
     if not inside:  # one router
@@ -378,6 +371,39 @@ def _by_hop(
     stages, begin, entries = found
     split = chosen_loads(stages, begin, entries.weight, rate[:inside], enough=fullest)
     return [*limits, limit_of(topology, split)]
+
+
+def between_routers(topology: Topology, traffic: Traffic) -> Traffic | None:
+    """Return what goes between the routers of hosts that have one port each.
+
+    None where there are too many pairs. Packets between hosts of a router count for nothing.
+    """
+    router, count, law = topology.injection_router, topology.num_routers, traffic.law
+    if np.array_equal(router, np.arange(count)):
+        return traffic
+    rate: Floats = np.bincount(router, traffic.rate, count).astype(np.float64)
+    hosts = np.bincount(router, minlength=count)
+    if isinstance(law, Uniform) and (hosts == hosts[0]).all():
+        rate *= traffic.num_nodes / (law.num_nodes - (not law.to_self))
+        return replace(traffic, num_nodes=count, rate=rate, law=Uniform(count, to_self=True))
+    if listed_pairs(traffic) > MOST_PAIRS:
+        return None
+    source, target, weight = traffic.matrix()
+    keys = router[source].astype(np.int64) * count + router[target]
+    pairs = merged(count, keys, weight * traffic.rate.sum())
+    rate = np.bincount(pairs.source, pairs.weight, count).astype(np.float64)
+    return replace(traffic, num_nodes=count, rate=rate, law=weighted(count, pairs))
+
+
+def limit_of(topology: Topology, split: Split) -> tuple[float, str]:
+    """Return the load of the channels that bound a split of the traffic, and their name."""
+    dearest = first_largest(split.prices)
+    many = np.count_nonzero(split.prices > split.prices[dearest] * 1e-3)
+    name = f"{many} channels such as {topology.channel_name(dearest)}"
+    if many == 1:
+        name = f"channel {topology.channel_name(dearest)}"
+    doubt = "" if split.exact else " (proved, though the best choice may be some per cent below)"
+    return split.least, f"{name}, however packets choose their ways{doubt}"
 
 
 def _given_loads(topology: Topology, routing: VirtualChannelRouting, sent: Shares) -> Floats:

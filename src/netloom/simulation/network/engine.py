@@ -1,35 +1,53 @@
-"""A network of routers that can be run, cycle by cycle, with packets given from outside.
+"""A network of routers that can be run, cycle by cycle, with packets from outside or a program.
 
-A large one may be run on several processors, each of which runs a region of consecutive routers.
-If nothing moves any more, the error names the channels whose packets block each other.
+A program is messages that wait for each other. If nothing moves any more, the error names the
+channels whose packets block each other.
+
+If virtual channels are reserved, every connection owns one VC of each channel of its path, for
+good. So iWarp's logical channels work: connections share the bandwidth of a channel, flit by flit,
+but no buffer. None can wait for another, whatever the paths: nothing has to be asked about
+deadlock.
 """
 
 from __future__ import annotations
 
-import os
-import time
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.errors import DeadlockError, InputError
-from netloom.simulation import side_by_side
+from netloom.base.arrays import Ints
+from netloom.base.errors import DeadlockError, InputError, NoRouteError
+from netloom.bounds.demand import listed_pairs
+from netloom.routing import (
+    Paths,
+    Routing,
+    SourceRoutes,
+    UpDown,
+    draw_aux,
+    hosted_ports,
+    parse_routing,
+    paths,
+    ports,
+    virtual_channel_routing,
+)
+from netloom.routing.by_hop.listed import port_lists, states
+from netloom.routing.by_hop.tables import GIVEN, hop_tables
+from netloom.routing.parse import ROUTINGS
+from netloom.routing.virtual_channel_tables import PATHS, RULES, VirtualChannelRouting, empty_tables
+from netloom.routing.virtual_channels import VirtualRouting, check_slots
+from netloom.simulation.agenda import LAST_CYCLE, CycleEngine
 from netloom.simulation.network import layout
 from netloom.simulation.network.layout import chain, make_setup, make_state, port_places, wiring
-from netloom.simulation.network.routers import MOST_PACKET
-from netloom.simulation.side_by_side import extra_processors
+from netloom.simulation.network.routers import MOST_PACKET, Router, end_channels
 from netloom.simulation.steady import Delivered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from netloom.base.arrays import Bools, Ints, Records
-    from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-    from netloom.simulation.network.routers import Router
-    from netloom.topology import Topology
+from netloom.topology import Topology
+from netloom.workload import Traffic
+from netloom.workload.counter_random import uniforms
+from netloom.workload.programs.messages import Messages
+from netloom.workload.traffic.stream import LONGEST
 
 
 class Engine:
@@ -69,9 +87,6 @@ class Engine:
         self.wiring = wiring(topology, router)
         self.setup = make_setup(topology, self.wiring, routing, router, shortest_packet)
         self.state = make_state(topology, self.wiring, self.setup, router, connections)
-        self._last_regions: Regions | None = None
-        self.seconds_beside = 0.0
-        """Processor time of other threads than those that called ``advance``."""
 
     @property
     def cycle(self) -> int:
@@ -92,49 +107,40 @@ class Engine:
             If packets block each other for good. Names the channels.
         """
         from netloom.simulation.network.kernels.network import runs
-        from netloom.simulation.network.kernels.sources import count_born, take_columns
 
-        kernel, given = runs[self.kind], self.given
+        kernel, given = self.compiled(runs)
         clock, logs, came_back = self.state.clock, [], None
         assert packets.shape[1:] == (len(layout.BORN),)
         assert not len(packets) or self.cycle <= packets[0, 0] <= packets[-1, 0] < until
         born = np.ascontiguousarray(packets, np.int32)
-        self.check_lengths(*count_born(born, self.born_packets, self.born_flits))
+        source, flits = born[:, 1], born[:, 3]
+        self.check_lengths(*((flits.min(), flits.max()) if len(born) else (MOST_PACKET, 0)))
+        self.born_packets += np.bincount(source, minlength=self.topology.num_hosts)
+        self.born_flits += np.bincount(source, flits, self.topology.num_hosts).astype(np.int64)
         clock["taken"] = 0
         while came_back != layout.DONE:
-            with extra_processors(most_regions(self) - 1) as extra:
-                if extra:
-                    came_back, noted = self._regions(extra + 1).run(self, born, until)
-                else:
-                    came_back = kernel(given, self.routing.tables, self.state, born, until)
-                    noted = self.state.log[: self.count("logged")]
+            came_back = kernel(given, self.routing.tables, self.state, born, until)
             if came_back == layout.PACKETS_FULL:
                 self.make_room(len(packets))
             elif came_back == layout.STUCK:
                 raise deadlock(self)
             else:
-                columns = np.empty((len(layout.DELIVERED), len(noted)), np.int32)
-                table = noted.view(np.int32).reshape(-1, layout.LOG.itemsize // 4)
-                take_columns(table, columns, self.delivered_packets)
+                noted = self.state.log[: self.count("logged")]
+                columns = np.array([noted[name] for name in layout.DELIVERED])
+                sources = noted["source"]
+                self.delivered_packets += np.bincount(sources, minlength=self.topology.num_hosts)
                 logs.append(columns)
                 clock["logged"] = 0
         return Delivered(*(logs[0] if len(logs) == 1 else np.concatenate(logs, axis=1)))
 
-    def _regions(self, count: int) -> Regions:
-        if self._last_regions is None or len(self._last_regions.parts) != count:
-            self._last_regions = Regions(self, count)
-        return self._last_regions
-
-    @property
-    def kind(self) -> type[layout.Setup]:
-        """The kind of its routers, for which a kernel is compiled."""
-        told = ((kind, layout.known_of(kind)) for kind in layout.KINDS)
-        return next(kind for kind, known in told if self.setup[-len(known) :] == known)
-
-    @property
-    def given(self) -> tuple[int, ...]:
-        """What that kernel is given of ``setup``."""
-        return self.setup[: len(self.setup) - len(layout.known_of(self.kind))]
+    def compiled(self, kernels: dict[type[layout.Setup], Any]) -> tuple[Any, tuple[int, ...]]:
+        """Return the kernel of the kind of its routers, and what that is given of ``setup``."""
+        for kind, kernel in kernels.items():
+            known = layout.known_of(kind)
+            many = len(self.setup) - len(known)
+            if self.setup[many:] == known:
+                return kernel, self.setup[:many]
+        raise AssertionError("the last kernel is for any kind")
 
     def check_lengths(self, least: int, most: int) -> None:
         """Raise InputError where the longest packet is too long."""
@@ -188,241 +194,7 @@ class Engine:
     def vc_flits(self) -> Ints:
         """Return the flits in the buffers of each VC of all channels between routers."""
         between = self.wiring.between
-        found: Ints = self.buffered()[between.target, between.in_port].sum(axis=0)
-        return found
-
-
-if TYPE_CHECKING:
-    Array = TypeVar("Array", bound=NDArray[Any])
-
-
-LEAST_ROUTERS = 2048
-"""Routers of a region for which another processor is worth its while."""
-
-LINE = 64
-"""Bytes of a line of the cache, which two processors had better not write both."""
-
-AT_END = 2**62
-"""The sign of a region that nobody runs: others need not wait for it."""
-
-ADDED = ("delivered", "injected", "ejected", "link_hops")
-"""What is counted in every region."""
-
-OWN = (
-    "clock", "log", "active", "sources", "heads", "heads_due", "wakes", "wakes_due", "fronts",
-    "winners", *layout.OF_WORDS, *layout.OF_SLOTS, "best", "requests", "guesses", "outs", "named",
-    "taken",
-)  # fmt: skip
-"""The arrays of ``State`` that each region has of its own."""
-
-
-def most_regions(engine: Engine) -> int:
-    """Return the most processors that are worth their while for a network; 1 where one must do."""
-    setup, topology = engine.setup, engine.topology
-    most = min(side_by_side.processors(), setup.num_nodes // LEAST_ROUTERS)
-    if most < 2 or engine.kind is not layout.PlainSetup or not hasattr(os, "sched_yield"):
-        return 1
-    one_port = bool((np.diff(topology.port_offsets) == 1).all())
-    return most if one_port and min(setup.flit_delay, setup.credit_delay) > 0 else 1
-
-
-class Regions:
-    """The regions of one network: ``parts`` are the states that their processors are given.
-
-    A region has wheels, lists, counts and scratch of its own. What belongs to a router, a source or
-    a packet is touched by the processor alone in whose region it is. What goes to another region (a
-    flit, a credit) is put into a wheel between the two, which nobody reads before all have come to
-    the next cycle. The packet that follows a flit there is written at once: it is read when its
-    head arrives.
-
-    The answers are those of one processor, bit by bit. Within a cycle, only two things depend on
-    the order of routers. The packets in the log are in the order of routers. A packet's number is
-    its row among those born.
-
-    Between two calls, all is in the one state of the network, whose arrays regions share.
-    """
-
-    def __init__(self, engine: Engine, count: int) -> None:
-        setup, state = engine.setup, engine.state
-        self.borders = np.arange(count + 1) * setup.num_nodes // count
-        self.arrivals, self.arrivals_due = _between(state.arrivals, state.arrivals_due, count)
-        self.credits, self.credits_due = _between(state.credits, state.credits_due, count)
-        signs = _apart(np.zeros(count * layout.SIGN, np.int64))
-        shared = state._replace(
-            borders=self.borders, signs=signs, arrivals=self.arrivals, credits=self.credits,
-            arrivals_due=self.arrivals_due, credits_due=self.credits_due,
-        )  # fmt: skip
-        self.signs = signs
-        self.parts = [
-            shared._replace(**{name: _apart(getattr(state, name)) for name in OWN})
-            for _ in range(count)
-        ]
-        for part in self.parts:
-            part.heads_due[:] = 0
-        nodes = self._of(np.arange(setup.num_nodes))
-        first = state.entries["first"][:: setup.entry_channels]
-        sources = self._of(first >> setup.slot_bits)
-        self.node_sets = [_bits(nodes == region) for region in range(count)]
-        self.source_sets = [_bits(sources == region) for region in range(count)]
-        self._entries = self._of(state.entries["first"] >> setup.slot_bits)
-
-    def run(self, engine: Engine, born: Ints, until: int) -> tuple[int, Records]:
-        """Run up to, and without, a cycle. Return why the kernel came back, and the log."""
-        from netloom.simulation.network.kernels.network import run_region
-
-        parts = self.parts
-        need = max(len(born), 1)
-        if engine.count("free_packets") < need * len(parts):
-            engine.make_room(need * len(parts))
-        self._part(engine, need)
-
-        def one(region: int) -> tuple[int, float]:
-            start = time.thread_time()
-            try:
-                setup = engine.setup._replace(region=region, regions=len(parts))
-                given = setup[: len(setup) - len(layout.RegionSetup.KNOWN)]
-                why = run_region(given, engine.routing.tables, self.parts[region], born, until)
-            finally:
-                self.signs[region * layout.SIGN] = AT_END
-            return why, time.thread_time() - start
-
-        try:
-            with ThreadPoolExecutor(len(parts)) as pool:
-                try:
-                    waiting = [pool.submit(one, region) for region in range(len(parts))]
-                except BaseException:
-                    self.signs[:] = AT_END
-                    raise
-                ended = [future.result() for future in waiting]
-        finally:
-            self._join(engine)
-        engine.seconds_beside += sum(seconds for _, seconds in ended)
-        assert len({why for why, _ in ended}) == 1
-        log = np.concatenate([part.log[: int(part.clock["logged"][0])] for part in self.parts])
-        return ended[0][0], log[np.argsort(log["arrival"], kind="stable")]
-
-    def _part(self, engine: Engine, need: int) -> None:
-        """Give every region what is its own of the state of the network."""
-        from netloom.simulation.network.kernels.sources import give_free
-
-        setup, state, clock = engine.setup, engine.state, engine.state.clock
-        inside = len(state.packets) - int(clock["free_packets"][0])
-        room = inside + need + setup.num_nodes * setup.num_ports
-        fronts = state.fronts[: int(clock["fronts"][0])]
-        fronts_in = self._at(engine, fronts)
-        for region, part in enumerate(self.parts):
-            if len(part.log) < room:
-                self.parts[region] = part._replace(log=_apart(np.zeros(2 * room, layout.LOG)))
-            part = self.parts[region] = self.parts[region]._replace(packets=state.packets)
-            part.clock[:] = clock
-            if region:
-                part.clock["free_packet"], part.clock["free_packets"] = -1, 0
-                give_free(state.packets, self.parts[0].clock, part.clock, need)
-                for name in ADDED:
-                    part.clock[name] = 0
-            mine = fronts[fronts_in == region]
-            part.fronts[: len(mine)] = mine
-            part.clock["fronts"] = len(mine)
-            part.active[:] = state.active & self.node_sets[region]
-            part.sources[:] = state.sources & self.source_sets[region]
-        self.signs[:] = -1
-        for bucket, what in _due(state.arrivals, state.arrivals_due):
-            self._deal(self.arrivals, self.arrivals_due, bucket, what, self._at(engine, what))
-        for bucket, what in _due(state.credits, state.credits_due):
-            region_of = self._of(what // setup.num_slots)  # of an output slot, or of a source
-            sources = np.flatnonzero(what >= setup.source_slots)
-            entries = (what[sources] - setup.source_slots) // setup.num_vcs
-            region_of[sources] = self._entries[entries]
-            self._deal(self.credits, self.credits_due, bucket, what, region_of)
-        for bucket, what in _due(state.heads, state.heads_due):
-            region_of = self._at(engine, what)
-            for region, part in enumerate(self.parts):
-                _put(part.heads, part.heads_due, bucket, what[region_of == region])
-
-    def _join(self, engine: Engine) -> None:
-        """Put into the state of the network what the regions had of it."""
-        from netloom.simulation.network.kernels.sources import give_free
-
-        state, clocks = engine.state, [part.clock for part in self.parts]
-        rest = clocks[1:]
-        for other in rest:
-            if other["free_packets"][0]:
-                give_free(state.packets, other, clocks[0], int(other["free_packets"][0]))
-        state.clock[:] = clocks[0]
-        for name in ADDED:
-            state.clock[name] = sum(int(clock[name][0]) for clock in clocks)
-        state.clock["last_move"] = max(int(clock["last_move"][0]) for clock in clocks)
-        fronts = [part.fronts[: int(part.clock["fronts"][0])] for part in self.parts]
-        count = sum(map(len, fronts))
-        state.fronts[:count] = np.concatenate(fronts)
-        state.clock["fronts"] = count
-        state.active[:] = np.bitwise_or.reduce([part.active for part in self.parts])
-        state.sources[:] = np.bitwise_or.reduce([part.sources for part in self.parts])
-        many = len(state.arrivals_due)
-        for bucket, what in _due(self.arrivals, self.arrivals_due):
-            _put(state.arrivals, state.arrivals_due, bucket % many, what)
-        for bucket, what in _due(self.credits, self.credits_due):
-            _put(state.credits, state.credits_due, bucket % many, what)
-        for part in self.parts:
-            for bucket, what in _due(part.heads, part.heads_due):
-                _put(state.heads, state.heads_due, bucket, what)
-
-    def _deal(
-        self, wheel: NDArray[Any], due: Ints, bucket: int, what: NDArray[Any], region_of: Ints
-    ) -> None:
-        """Put what is due into the wheels from each region to itself."""
-        count = len(self.parts)
-        each = len(due) // count**2
-        for region in range(count):
-            own = (region * count + region) * each + bucket
-            _put(wheel, due, own, what[region_of == region])
-
-    def _of(self, nodes: NDArray[Any]) -> Ints:
-        """Return the region of each router."""
-        region_of = np.zeros(len(nodes), np.int64)
-        for border in self.borders[1:-1]:
-            region_of += nodes >= border
-        return region_of
-
-    def _at(self, engine: Engine, addresses: NDArray[Any]) -> Ints:
-        """Return the region of each address."""
-        return self._of(addresses >> engine.setup.slot_bits)
-
-
-def _due(wheel: NDArray[Any], due: Ints) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield what is due in each bucket of a wheel, and empty it."""
-    each = len(wheel) // len(due)
-    for bucket in np.flatnonzero(due).tolist():
-        count, due[bucket] = int(due[bucket]), 0
-        yield bucket, wheel[bucket * each : bucket * each + count]
-
-
-def _put(wheel: NDArray[Any], due: Ints, bucket: int, what: NDArray[Any]) -> None:
-    """Append to what is due in a bucket."""
-    first = len(wheel) // len(due) * bucket + int(due[bucket])
-    wheel[first : first + len(what)] = what
-    due[bucket] += len(what)
-
-
-def _between(wheel: NDArray[Any], due: Ints, count: int) -> tuple[NDArray[Any], Ints]:
-    """Return empty wheels from each region to each."""
-    return np.zeros(len(wheel) * count**2, wheel.dtype), np.zeros(len(due) * count**2, np.int64)
-
-
-def _apart(array: Array) -> Array:
-    """Return a copy that shares no line of the cache with anything else."""
-    room = np.zeros(array.nbytes + 3 * LINE, np.uint8)
-    first = LINE + -(room.ctypes.data + LINE) % LINE
-    copy: Any = room[first : first + array.nbytes].view(array.dtype)
-    copy[:] = array
-    return copy  # type: ignore[no-any-return]
-
-
-def _bits(members: Bools) -> Ints:
-    """Return a set as words of 64 bits."""
-    padded = np.zeros(-(-len(members) // 64) * 64, np.bool_)
-    padded[: len(members)] = members
-    return np.packbits(padded, bitorder="little").view(np.int64)
+        return np.asarray(self.buffered()[between.target, between.in_port].sum(axis=0))
 
 
 WORD = 64
@@ -484,3 +256,374 @@ def _name(engine: Engine, place: int) -> str:
     if not len(into):
         return ""
     return f"{engine.topology.channel_name(int(between.channel[into[0]]))} (VC {vc})"
+
+
+MOST_CONNECTIONS = 2**20
+"""Most pairs of nodes that connections are sought for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reservation:
+    """The connections of a network and what they own.
+
+    A packet's ``aux`` is the number of its connection.
+
+    Attributes
+    ----------
+    routing
+        The path of each connection, one VC at a time. Its ``tables`` are the engine's.
+    connections
+        int32[num_nodes, injection channels, vcs], the connection that owns each VC of each
+        injection channel, −1 where none does: the engine's ``connections``. If hosts hang on
+        routers, their ports are the first index.
+    sources, targets
+        int32[num_connections] nodes.
+    """
+
+    routing: VirtualChannelRouting
+    connections: Ints
+    sources: Ints
+    targets: Ints
+
+    def aux_of(self, sources: ArrayLike, targets: ArrayLike) -> Ints:
+        """Return int32[num_packets], the connection of each packet by its nodes.
+
+        Of several between the same two nodes, the first.
+
+        Raises
+        ------
+        NoRouteError
+            If a pair of nodes has no connection.
+        """
+        num_nodes = self.routing.topology.num_hosts
+        start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
+        pairs, wanted = self.sources.astype(np.int64) * num_nodes, start * num_nodes + end
+        pairs += self.targets
+        order = np.argsort(pairs, kind="stable")
+        known = pairs[order]
+        place = np.searchsorted(known, wanted)
+        missing = np.append(known, -1)[place] != wanted
+        if missing.any():
+            packet = int(np.argmax(missing))
+            pair = int(start[packet]), int(end[packet])
+            raise NoRouteError(*pair, "a connection for every pair that sends", "reserved VCs")
+        return order[place].astype(np.int32)
+
+
+def routing_for(topology: Topology, asked: VirtualRouting, router: Router) -> VirtualChannelRouting:
+    """Return a routing for the VCs of a router, and for the channels that it has for hosts."""
+    into, out_of = end_channels(topology, router)
+    return virtual_channel_routing(
+        topology, asked, num_vcs=router.vcs, injection_channels=into, ejection_channels=out_of
+    )
+
+
+def reserve(
+    topology: Topology, routing: str | Routing, traffic: Traffic, router: Router
+) -> Reservation:
+    """Return a connection for every pair of nodes with traffic, on VCs of its own.
+
+    Connections are numbered by source, then target. Each takes the path of its routing, and the
+    lowest free VC of each of its channels.
+    The connections of a source take turns on its injection channels, those of a target on its
+    ejection channels.
+
+    Parameters
+    ----------
+    routing
+        The name of a routing with one path for each pair, or such a routing: ``default``,
+        ``dimension-order``, ``shortest-path`` or ``routes:FILE``. Half-way round a ring, the
+        growing direction is taken.
+
+    Raises
+    ------
+    InputError
+        If the routing leaves a choice, or a channel has more connections than VCs.
+    NoRouteError
+        If the routing has no path for a pair.
+
+    Examples
+    --------
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import parse_traffic
+    >>> net, few = mesh(4), Router(vcs=2, switching="reserved")
+    >>> reserve(net, "default", parse_traffic("pairs:0-2,1-3", net), few).aux_of([1], [3])
+    array([1], dtype=int32)
+    >>> reserve(net, "default", parse_traffic("pairs:0-2,1-3,1-2,2-0", net), few)
+    Traceback (most recent call last):
+        ...
+    netloom.InputError: reserved VCs: found 3 connections on channel 1 -> 2; expected at
+    most 2, one a VC
+    """
+    if isinstance(routing, str) and routing in RULES and routing != "dimension-order":
+        wanted = f"one path for each pair of nodes, as reserved VCs need: {ROUTINGS}"
+        raise InputError(f"routing '{routing}'", "a routing with a choice", wanted)
+    named = parse_routing(routing, topology) if isinstance(routing, str) else routing
+    if named.several:
+        found = "a routing of several paths for each pair of nodes"
+        raise InputError(f"routing '{named}'", found, f"one path, as reserved VCs need: {ROUTINGS}")
+    if not topology.ports_listed:
+        check_slots(topology, router.vcs, *end_channels(topology, router))
+    if listed_pairs(traffic) > MOST_CONNECTIONS:
+        found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
+        raise InputError("reserved VCs", found, f"at most {MOST_CONNECTIONS} connections")
+    source, target, _ = traffic.matrix()
+    routed = paths(topology, named, source, target)
+    made = reserve_paths(topology, source, target, routed, router, name=str(named))
+    pairs = source.astype(np.int64) * topology.num_ends + target
+    routes = SourceRoutes(str(named), pairs, routed)
+    minimal = not isinstance(named, SourceRoutes | UpDown)
+    return replace(made, routing=replace(made.routing, routes=routes, minimal=minimal))
+
+
+def reserve_paths(
+    topology: Topology,
+    source: Ints,
+    target: Ints,
+    routed: Paths,
+    router: Router,
+    *,
+    name: str = "given paths",
+) -> Reservation:
+    """Return given connections with given paths, on VCs of their own. See ``reserve``.
+
+    ``source`` and ``target`` are int32[num_connections] nodes, of which several connections may
+    join the same two. ``routed`` has the path of each, and ``name`` is what to call the paths.
+
+    Examples
+    --------
+    >>> from netloom.routing import Paths
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import mesh
+    >>> twice = Paths(np.array([0, 1, 2]), np.array([0, 0], np.int32))
+    >>> ends = np.array([0, 0], np.int32), np.array([1, 1], np.int32)
+    >>> reserve_paths(mesh(2), *ends, twice, Router(vcs=2, switching="reserved")).connections[0]
+    array([[0, 1]], dtype=int32)
+    """
+    assert len(source) == len(target) == len(routed)
+    if topology.ports_listed:
+        return _between_hosts(topology, source, target, routed, router, name)
+    injection, ejection = end_channels(topology, router)
+    check_slots(topology, router.vcs, injection, ejection)
+    node = topology.name_of
+    _check(source, injection * router.vcs, lambda at: f"at the injection of node {node(at)}")
+    _check(target, ejection * router.vcs, lambda at: f"at the ejection of node {node(at)}")
+    _check(routed.channels, router.vcs, lambda at: f"on channel {topology.channel_name(at)}")
+
+    wired, entry, leave = ports(topology), rank(source), rank(target)
+    hop_port = wired.out_port[routed.channels].astype(np.int64)
+    hop_slot = hop_port * router.vcs + rank(routed.channels)
+    last_port = wired.num_network_ports + leave % ejection
+    last_slot = last_port * router.vcs + leave // ejection
+    slots = np.insert(hop_slot, routed.offsets[1:], last_slot)
+    tables = empty_tables(topology, PATHS, router.vcs, ejection)._replace(
+        path_offsets=routed.offsets + np.arange(len(routed.offsets)),
+        path_slots=np.int64(1) << slots,
+    )
+    connections = np.full((topology.num_hosts, injection, router.vcs), -1, np.int32)
+    connections[source, entry % injection, entry // injection] = np.arange(len(source))
+    routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
+    return Reservation(routing, connections, source, target)
+
+
+def _between_hosts(
+    topology: Topology, source: Ints, target: Ints, routed: Paths, router: Router, name: str
+) -> Reservation:
+    """Return connections between hosts that hang on routers. See ``reserve_paths``.
+
+    The lanes of a bundle have each VC once more.
+    """
+    first, ports = topology.num_network_channels, topology.num_ports
+    lanes = hosted_ports(topology).lanes.astype(np.int64)
+    port, sink = routed.ports
+    for channels in (first + port, routed.channels, first + ports + sink):
+        _check(channels, lanes * router.vcs, lambda at: f"on channel {topology.channel_name(at)}")
+    lists, vcs = port_lists(topology), np.int64(1) << np.arange(router.vcs)
+    each, channels = states(topology, vcs, router.vcs), routed.channels
+    layer = (rank(channels) // lanes[channels]).astype(np.uint8)
+    ends = {"path_entry": port.astype(np.int32), "path_sink": sink.astype(np.int32)}
+    hops = {"path_offsets": routed.offsets, "path_starts": lists.start[channels]}
+    given = hops | ends | {"path_layer": layer, "ports": lists.ports}
+    tables = hop_tables(topology, router.vcs, [], each, choice=GIVEN, **given)
+    entry, own = rank(port), lanes[first + port]
+    most = int(lanes[first : first + ports].max(initial=1))
+    connections = np.full((ports, most, router.vcs), -1, np.int32)
+    connections[port, entry % own, entry // own] = np.arange(len(source))
+    routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
+    return Reservation(routing, connections, source, target)
+
+
+def rank(owner: Ints) -> Ints:
+    """Return how many of those before each one have the same owner, int64[len(owner)]."""
+    order = np.argsort(owner, kind="stable")
+    counts = np.bincount(owner)
+    firsts = np.cumsum(counts) - counts
+    found = np.empty(len(owner), np.int64)
+    found[order] = np.arange(len(owner)) - firsts[owner[order]]
+    return found
+
+
+def _check(owners: Ints, most: Ints | int, place: Callable[[int], str]) -> None:
+    counts = np.bincount(owners, minlength=np.size(most))
+    most = np.broadcast_to(most, len(counts))
+    at = int(np.argmax(counts / most))
+    if counts[at] > most[at]:
+        found = f"{counts[at]} connections {place(at)}"
+        raise InputError("reserved VCs", found, f"at most {most[at]}, one a VC")
+
+
+COINS = 20
+"""First stream of chance of ``NodeChance``."""
+
+MOST_PACKETS = 2**24
+"""Most packets that a cycle may send. They take 48 bytes each."""
+
+
+class NodeChance:
+    """Chance of messages by their node, and by how many that has sent before.
+
+    ``of`` returns what stands for a generator of NumPy: each call of ``integers`` draws one number
+    for each message, whatever other messages there are.
+    """
+
+    def __init__(self, seed: int, num_nodes: int) -> None:
+        self._seed, self._sent = seed, np.zeros(num_nodes, np.int64)
+        self._calls, self._node, self._index = 0, self._sent[:0], self._sent[:0]
+
+    def of(self, source: Ints) -> NodeChance:
+        """Go on to messages of these nodes, in the order in which each sends them."""
+        self._index = rank(source) + self._sent[source]
+        self._calls, self._node = 0, source.astype(np.int64)
+        self._sent += np.bincount(source, minlength=len(self._sent))
+        return self
+
+    def integers(
+        self, low: int, high: Any, size: int | None = None, dtype: Any = np.int64
+    ) -> NDArray[Any]:
+        """Return whole numbers from ``low`` on, below ``high``, one for each message."""
+        assert size in (None, len(self._node))
+        drawn = uniforms(self._seed, COINS + self._calls, self._node, self._index)
+        self._calls += 1
+        return np.asarray(low + np.floor(drawn * (np.asarray(high) - low)), dtype)
+
+
+class NetworkProgram(CycleEngine):
+    """The routers of one network, a program, and the cycle it is at.
+
+    Parameters
+    ----------
+    topology, routing, router
+        The network, ``routing.virtual_channel_routing``'s answer for it, and its routers.
+    packet_flits
+        Most flits of a packet: longer messages are cut, and all their packets are queued at their
+        source at once.
+    switch_cycles, seed
+        See ``ProgramEngine``. The seed is that of what routing leaves to chance.
+    reservation
+        For reserved VCs: the connections. ``routing`` is its own.
+    by_node
+        Whether random choices of the routing depend on a message's node and on the number of
+        messages that the node has sent before. They are then the same whatever other nodes do.
+        Otherwise they depend on the order of rows.
+
+    Raises
+    ------
+    InputError
+        If packets can be longer than a buffer that must hold all of one, or VCs are to be reserved
+        and nothing says for whom.
+
+    Examples
+    --------
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.simulation.network.routers import router
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload.programs.messages import messages
+    >>> net, single = mesh(4, 4), router("single-cycle")
+    >>> routing = virtual_channel_routing(net, "default", num_vcs=single.vcs)
+    >>> engine = NetworkProgram(net, routing, single, packet_flits=5)
+    >>> engine.append(messages(16, source=[0, 3], target=[3, 0], flits=5, after=[[], [0]]))
+    >>> engine.advance(1000)
+    >>> engine.rows["complete"].tolist(), single.zero_load_cycles(hops=3, flits=5)
+    ([14, 28], 14)
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        routing: VirtualChannelRouting,
+        router: Router,
+        *,
+        packet_flits: int,
+        switch_cycles: int = 0,
+        seed: int = 0,
+        reservation: Reservation | None = None,
+        by_node: bool = False,
+    ) -> None:
+        if router.switching == "reserved" and reservation is None:
+            raise InputError("switching", "'reserved'", "one without connections, for a program")
+        assert reservation is None or reservation.routing is routing
+        if not 1 <= packet_flits <= LONGEST:
+            raise InputError("packet_flits", f"{packet_flits}", f"1 to {LONGEST} flits")
+        super().__init__(topology, switch_cycles=switch_cycles)
+        self.packet_flits, self.reservation = packet_flits, reservation
+        connections = None if reservation is None else reservation.connections
+        self.network = Engine(topology, routing, router, connections=connections)
+        self.network.check_lengths(packet_flits, packet_flits)
+        self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
+        self._by_node = NodeChance(seed, topology.num_hosts) if by_node else None
+
+    def crossed(self) -> Ints:
+        """Return the flits that have crossed each channel. See ``ProgramEngine``.
+
+        Hosts' are those of messages that have arrived. Not known where hosts have several ports.
+        """
+        inside, ports = self.network.channel_flits(), self.topology.num_ports
+        if ports != self.topology.num_hosts:
+            return inside
+        gone = self.rows[(self.rows["arrived"] >= 0) & (self.rows["path"] >= 0)]
+        ends = (np.bincount(gone[end], gone["flits"], ports) for end in ("source", "target"))
+        return np.concatenate([inside, *ends]).astype(np.int64)
+
+    def append(self, messages: Messages, connections: Ints | None = None) -> None:
+        """Append rows to the program. See ``ProgramEngine``.
+
+        ``connections`` is the connection of each row that is a message, where VCs are reserved and
+        their nodes do not tell it.
+        """
+        if self.reservation is None:
+            assert connections is None
+            start, end = messages.source, messages.target
+            coins: Any = self._coins if self._by_node is None else self._by_node.of(start)
+            coin, aux = draw_aux(self.network.routing, coins, start, end)
+        else:
+            coin = np.zeros(len(messages), np.int32)
+            aux = np.zeros(len(messages), np.int32) if connections is None else connections
+            if connections is None:  # any connection will do for a row that sends nothing
+                sends = (messages.flits > 0) & (messages.source != messages.target)
+                ends = messages.source[sends], messages.target[sends]
+                aux[sends] = self.reservation.aux_of(*ends)
+        self._append(messages, np.asarray(aux, np.int32) + 1, 0)
+        self.rows["coin"][messages.first :] = coin
+
+    def advance(self, until: int) -> None:
+        """Run up to, and without, a cycle. See ``ProgramEngine``."""
+        from netloom.simulation.network.kernels.network import program_runs
+
+        assert until <= LAST_CYCLE, "a run is too long"
+        network, agenda = self.network, self.agenda
+        kernel, given = network.compiled(program_runs)
+        came_back = None
+        while came_back != layout.DONE:
+            tables, most = network.routing.tables, self.packet_flits
+            came_back = kernel(given, tables, network.state, agenda, most, self.num_rows, until)
+            if came_back == layout.PACKETS_FULL:
+                waiting = agenda.sent[: int(agenda.clock["sent"][0])]
+                flits = agenda.rows["flits"][waiting]
+                packets = int(np.sum(-(-flits // self.packet_flits), dtype=np.int64))
+                if packets > MOST_PACKETS:
+                    found = f"{self.packet_flits}, for {packets} packets at once"
+                    raise InputError("packet_flits", found, f"so many that {MOST_PACKETS} will do")
+                network.make_room(packets)
+            elif came_back == layout.STUCK:
+                raise deadlock(network)

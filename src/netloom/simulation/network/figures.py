@@ -20,6 +20,8 @@ from netloom.simulation.steady import (
 )
 from netloom.topology import Topology
 
+RATE = "flits/cycle"
+
 LONG = 200_000
 """Cycles of a run from which where it saturates is known about as well as a run can tell."""
 
@@ -27,14 +29,16 @@ MOST_BINS = 64
 """Bins of a histogram in JSON. ``latencies`` has every value."""
 
 
+MEAN, HALF = "packet_latency.mean", "packet_latency_ci95"
+"""Where JSON has the mean packet latency, and the figure that is half its interval."""
+
+
 class Fared(Figures):
     """What a program gets through, and what its packets take."""
 
     accepted: float = figure(unit=FLITS, lead=True, half="accepted_ci95")
     accepted_ci95: float | None = figure("accepted, ± 95 %", FLITS)
-    packet_latency_mean: float | None = figure(
-        "latency", CYCLES, at="packet_latency.mean", lead=True, half="packet_latency_ci95"
-    )
+    packet_latency_mean: float | None = figure("latency", CYCLES, at=MEAN, lead=True, half=HALF)
     packet_latency_ci95: float | None = figure("latency, ± 95 %", CYCLES, at="packet_latency.ci95")
     packets: int = figure()
 
@@ -183,9 +187,8 @@ class Point(Figures):
     accepted_ci95: float | None = figure("accepted, ± 95 %", FLITS)
     accepted_worst_node: float = figure("worst node", FLITS)
     packet_latency_mean: float | None = figure(
-        "latency", CYCLES, at="packet_latency.mean", lead=True, key=True,
-        half="packet_latency_ci95",
-    )  # fmt: skip
+        "latency", CYCLES, at=MEAN, lead=True, key=True, half=HALF
+    )
     packet_latency_ci95: float | None = figure("latency, ± 95 %", CYCLES, at="packet_latency.ci95")
     packet_latency_p50: float | None = figure("half up to", CYCLES, at="packet_latency.p50")
     packet_latency_p99: float | None = figure(
@@ -201,11 +204,10 @@ class Point(Figures):
     )
     zero_load_latency: float | None = figure("idle", CYCLES, key=True)
     hops_mean: float | None = figure("hops", at="hops.mean")
-    utilisation_mean: float | None = figure("mean channel", "flits/cycle", at="utilisation.mean")
+    utilisation_mean: float | None = figure("mean channel", RATE, at="utilisation.mean")
     utilisation_max: float | None = figure(
-        "busiest channel", "flits/cycle", at="utilisation.max", head="busiest link", lead=True,
-        key=True,
-    )  # fmt: skip
+        "busiest channel", RATE, at="utilisation.max", head="busiest link", lead=True, key=True
+    )
     stable: bool = figure("keeps up", key=True)
     interrupted: bool = figure()
     cycles: int = figure("measured", CYCLES)
@@ -246,13 +248,9 @@ class Point(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word. A slow network counts as saturated."""
-        return state_of(
-            interrupted=self.interrupted,
-            stable=self.stable,
-            is_known=self.is_known,
-            sure=self.is_sure,
-            slow=self.is_slow,
-        )
+        stopped, stable, sure, slow = self.interrupted, self.stable, self.is_sure, self.is_slow
+        told = {"is_known": self.is_known, "sure": sure, "slow": slow}
+        return state_of(interrupted=stopped, stable=stable, **told)
 
     @property
     def is_known(self) -> bool:

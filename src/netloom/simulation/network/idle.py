@@ -1,4 +1,7 @@
-"""What a packet's way takes in an idle network, and what fills a channel.
+"""Where packets enter routers, what their ways take in an idle network, and what fills a channel.
+
+A demand of uniform or hot-spot traffic has no list of pairs. The entries cost as much as there are
+routers and goals.
 
 A lone packet is followed flit by flit. Its latency depends only on the delays and bandwidths of its
 channels in order. So the mean over all packets of some traffic is a mean over the few sequences
@@ -15,16 +18,165 @@ from typing import NamedTuple
 import numpy as np
 
 from netloom.base.arrays import Floats, Ints
-from netloom.bounds.demand import demand_of, listed_pairs
-from netloom.contention.decisions import can_follow, forks, sequences
+from netloom.bounds.demand import Demand, between, demand_of, listed_pairs
+from netloom.contention.decisions import (
+    Follower,
+    Stages,
+    can_follow,
+    forks,
+    pair_goals,
+    sequences,
+    table_goals,
+)
 from netloom.routing import Routing, VirtualChannelRouting, paths
-from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables, channel_lanes, hosted_ports
+from netloom.routing.by_hop.tables import (
+    EVERY,
+    GIVEN,
+    HASHED,
+    OWN,
+    HopTables,
+    channel_lanes,
+    channels_at_ports,
+    hosted_ports,
+)
 from netloom.routing.virtual_channel_tables import TWO_PHASE
-from netloom.simulation.network.demand import MOST_PAIRS, followed
 from netloom.simulation.network.layout import kept_rates
 from netloom.simulation.network.routers import ChannelKind, Router, through
 from netloom.topology import Cube, Topology, hop_distances
 from netloom.workload import Traffic
+
+MOST_PAIRS = 2**21
+"""Most pairs of nodes whose paths are counted channel by channel."""
+
+
+def at_ports(demand: Demand, port_host: Ints, num_hosts: int) -> Demand:
+    """Return a demand between the ports of hosts, of which chance takes one at either end.
+
+    Parameters
+    ----------
+    demand
+        Who sends how much to whom.
+    port_host
+        int32[num_ports], the host of each port, ascending.
+    num_hosts
+        How many hosts there are.
+
+    Examples
+    --------
+    >>> from netloom.bounds.demand import demand_of
+    >>> from netloom.workload.traffic import permutation
+    >>> found = at_ports(demand_of(permutation([1, 0])), np.array([0, 0, 1], np.int32), 2)
+    >>> found.source, found.target, found.weight
+    (array([0, 1, 2, 2]), array([2, 2, 0, 1]), array([0.5, 0.5, 0.5, 0.5]))
+    """
+    many = np.bincount(port_host, minlength=num_hosts)
+    first, share = np.cumsum(many) - many, 1 / many[port_host]
+    both = many[demand.source] * many[demand.target]
+    pair = np.repeat(np.arange(len(both)), both)
+    place = np.arange(len(pair)) - np.repeat(np.cumsum(both) - both, both)
+    here, there = demand.source[pair], demand.target[pair]
+    source, target = first[here] + place // many[there], first[there] + place % many[there]
+    ends = [(sent[port_host], taken[port_host]) for sent, taken in demand.products]
+    products = tuple((sent * share, taken * share) for sent, taken in ends)
+    return Demand(products, source, target, (demand.weight / np.maximum(both, 1))[pair])
+
+
+MOST_ENTRIES = 2**22
+"""Most pairs of a router and a goal."""
+
+ROUNDING = 1e-12
+"""What is smaller than this part of the largest is nothing, left by a difference."""
+
+
+class Entries(NamedTuple):
+    """Packets that enter by one router for one goal, by channels of hosts of one kind.
+
+    Attributes
+    ----------
+    router, goal
+        int64[], the router, and the goal in the tables of a routing by hop.
+    weight
+        float64[], flits per cycle at load 1.
+    into, out_of
+        int64[], the kinds of the injection and the ejection channel.
+    """
+
+    router: Ints
+    goal: Ints
+    weight: Floats
+    into: Ints
+    out_of: Ints
+
+
+def between_ports(topology: Topology, tables: HopTables, demand: Demand) -> Demand | None:
+    """Return a demand of hosts as one of their ports. None if there are too many pairs.
+
+    Of several ports chance takes one at either end, unless the tables say which each pair takes.
+    """
+    hosts = topology.num_hosts
+    if not len(tables.pair_entry):
+        return at_ports(demand, topology.port_host, hosts)
+    if hosts**2 > MOST_ENTRIES:
+        return None
+    each = np.arange(hosts)
+    sent = between(demand, each, each, (hosts, hosts)).ravel()
+    pair = np.flatnonzero(sent > sent.max(initial=0) * ROUNDING)
+    none = np.zeros((2, topology.num_ports))
+    entry, sink = tables.pair_entry[pair], tables.pair_sink[pair]
+    return Demand(((none[0], none[1]),), entry, sink, sent[pair])
+
+
+def followed(
+    topology: Topology,
+    tables: HopTables,
+    demand: Demand,
+    kind_of: Ints | None = None,
+    *,
+    idle: bool = False,
+) -> tuple[Stages, Ints, Entries] | None:
+    """Return the stages that packets go through, where each entry begins, and the entries.
+
+    Parameters
+    ----------
+    topology, tables
+        The network and its routing.
+    demand
+        Who sends how much to whom.
+    kind_of
+        int64[num_channels], the kinds of channels that are told apart. None by default.
+    idle
+        As for ``Follower``.
+
+    Returns
+    -------
+    None where there are more than ``MOST_ENTRIES``, or too many stages.
+    """
+    kinds = np.zeros(topology.num_channels, np.int64) if kind_of is None else kind_of
+    first, ports = topology.num_network_channels, topology.num_ports
+    by_port = between_ports(topology, tables, demand)
+    if by_port is None:
+        return None
+    entry = np.stack([kinds[first : first + ports], topology.injection_router], axis=1)
+    leave = np.stack([kinds[first + ports :], tables.sink_goal], axis=1)
+    if tables.choice == HASHED:  # which tells every host from every other
+        entry, leave = (np.column_stack([each, np.arange(ports)]) for each in (entry, leave))
+    known_in, begins = np.unique(entry, axis=0, return_inverse=True)
+    known_out, ends = np.unique(leave, axis=0, return_inverse=True)
+    if len(known_in) * len(known_out) > MOST_ENTRIES:
+        return None
+    sent = between(by_port, begins.ravel(), ends.ravel(), (len(known_in), len(known_out)))
+    row, column = np.nonzero(sent > sent.max(initial=0) * ROUNDING)
+    came, going = known_in[row], known_out[column]
+    goal, goals = going[:, 1], table_goals(tables)
+    if tables.choice == HASHED:
+        host = topology.port_host
+        goals = pair_goals(tables, host[came[:, 2]], host[going[:, 2]], going[:, 2])
+        goal = np.arange(len(goal))
+    entries = Entries(came[:, 1], goal, sent[row, column], came[:, 0], going[:, 0])
+    outward, _ = channels_at_ports(topology)
+    found = Follower(tables, goals, outward, idle=idle).stages(entries.router, goal)
+    return None if found is None else (*found, entries)
+
 
 MOST_STARTS = 64
 """About how many routers a rough mean looks from."""

@@ -82,17 +82,15 @@ SMALL, LARGE = Sizes("i2", "u1", "u1", "u1"), Sizes("i4", "i4", "u2", "u2")
 
 def input_record(sizes: Sizes) -> np.dtype[Any]:
     """Return the record of an input slot."""
-    return np.dtype(
-        [
-            ("count", sizes.flits),  # flits in the buffer
-            ("left", sizes.flits),  # flits that the current packet has yet to send on; 0: none
-            ("front", sizes.places),  # place of the current packet in the slot's ring of packets
-            ("out", sizes.slots),  # output slot that the current packet owns
-            ("out_port", sizes.ports),  # its port
-            ("accept", sizes.slots),  # where the next acceptance of VC allocation begins to look
-        ],
-        align=True,
-    )
+    fields = [
+        ("count", sizes.flits),  # flits in the buffer
+        ("left", sizes.flits),  # flits that the current packet has yet to send on; 0: none
+        ("front", sizes.places),  # place of the current packet in the slot's ring of packets
+        ("out", sizes.slots),  # output slot that the current packet owns
+        ("out_port", sizes.ports),  # its port
+        ("accept", sizes.slots),  # where the next acceptance of VC allocation begins to look
+    ]
+    return np.dtype(fields, align=True)
 
 
 def output_record(sizes: Sizes) -> np.dtype[Any]:
@@ -101,32 +99,28 @@ def output_record(sizes: Sizes) -> np.dtype[Any]:
     From place ``source_slots`` on, there is one for each VC of each injection channel: the source's
     view of an injection slot.
     """
-    return np.dtype(
-        [
-            ("credits", sizes.flits),  # free places in the buffer at the other end
-            ("back", sizes.places),  # place behind the last packet in the ring at the other end
-            ("owner", sizes.slots),  # input slot that owns this one
-            ("grant", sizes.slots),  # where the next grant of VC allocation begins to look
-        ],
-        align=True,
-    )
+    fields = [
+        ("credits", sizes.flits),  # free places in the buffer at the other end
+        ("back", sizes.places),  # place behind the last packet in the ring at the other end
+        ("owner", sizes.slots),  # input slot that owns this one
+        ("grant", sizes.slots),  # where the next grant of VC allocation begins to look
+    ]
+    return np.dtype(fields, align=True)
 
 
 def port_record(sizes: Sizes) -> np.dtype[Any]:
     """Return the record of a port number: of the input and the output port of it."""
-    return np.dtype(
-        [
-            ("bound", "i8"),  # output: input slots whose packets own a slot of it, of one word
-            ("crossed", "i4"),  # output: flits sent
-            ("down", "i4"),  # output: address of the first input slot at the other end; -1: an exit
-            ("up", "i4"),  # input: place of the first output slot (or source's VC) at the other end
-            ("grant", sizes.slots),  # output: where the next grant begins to look, among slots
-            ("accept", sizes.ports),  # input: where the next acceptance begins, among output ports
-            ("turn", "u1"),  # input: which of its VCs is the next to send
-            ("next_vc", "u1"),  # output: which VC the next speculative head takes
-        ],
-        align=True,
-    )
+    fields = [
+        ("bound", "i8"),  # output: input slots whose packets own a slot of it, of one word
+        ("crossed", "i4"),  # output: flits sent
+        ("down", "i4"),  # output: address of the first input slot at the other end; -1: an exit
+        ("up", "i4"),  # input: place of the first output slot (or source's VC) at the other end
+        ("grant", sizes.slots),  # output: where the next grant begins to look, among slots
+        ("accept", sizes.ports),  # input: where the next acceptance begins, among output ports
+        ("turn", "u1"),  # input: which of its VCs is the next to send
+        ("next_vc", "u1"),  # output: which VC the next speculative head takes
+    ]
+    return np.dtype(fields, align=True)
 
 
 LINE = np.dtype(
@@ -179,21 +173,13 @@ LOG = np.dtype([(name, "i4") for name in (*DELIVERED, "row")])
 DONE, PACKETS_FULL, LOG_FULL, STUCK = 0, 1, 2, 3
 
 
-SIGN = 16
-"""Numbers of a region's own in ``State.signs``: the cycle that it has come to and, twice, the last
-in which a flit moved there, and its free records of packets. They fill lines of the cache."""
-
-
 class Setup(NamedTuple):
     """What does not change during a run: sizes, delays in cycles, and the kind of router.
 
-    Routers are ``staged`` if an attempt of either allocation takes several cycles. ``divided``
-    networks have a processor for each of ``regions``, which runs one ``region``. The
-    fields from ``words`` on go with the kind of router. See ``kernels.network.compiled``.
+    Routers are ``staged`` if an attempt of either allocation takes several cycles. The fields from
+    ``words`` on go with the kind of router. See ``kernels.network.compiled``.
     """
 
-    region: int
-    regions: int
     num_nodes: int
     num_sources: int
     source_slots: int
@@ -236,13 +222,12 @@ class Setup(NamedTuple):
     speculative: bool
     oldest_first: bool
     choose_order: bool
-    divided: bool
 
 
-PLAIN = (1, *(False,) * 11)
+PLAIN = (1, *(False,) * 10)
 """What a plain router of a direct network has for the fields from ``words`` on."""
 
-PLAIN_HOPS = (False,) * 9
+PLAIN_HOPS = (False,) * 8
 """What a plain router has for the fields from ``staged`` on."""
 
 
@@ -263,19 +248,7 @@ class PlainHopsSetup(Setup):
     KNOWN: ClassVar[dict[str, int]] = _known(PLAIN_HOPS)
 
 
-class OtherSetup(Setup):
-    """The set-up of routers of any kind."""
-
-    KNOWN: ClassVar[dict[str, int]] = _known((False,))
-
-
-class RegionSetup(Setup):
-    """The set-up of a region of a network that ``PlainSetup`` would be that of."""
-
-    KNOWN: ClassVar[dict[str, int]] = _known((*PLAIN[:-1], True))
-
-
-KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, OtherSetup)
+KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, Setup)
 """The kinds of routers for which a kernel of their own is compiled. The last one is any."""
 
 
@@ -292,10 +265,6 @@ OF_SLOTS = ("wanted", "wanted_at", "granted")
 class State(NamedTuple):
     """What changes. Allocated once, but for packets and log, which may grow.
 
-    ``borders`` are the first router of each region, and the number of routers. ``signs`` say how
-    far each of those who run them is, ``SIGN`` numbers each. Wheels of flits and credits have a
-    part for each region that sends and each that takes.
-
     Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, and
     ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
     current packet may take, word after word. ``used`` holds the flits sent into each port whose
@@ -310,8 +279,6 @@ class State(NamedTuple):
     """
 
     clock: Records
-    borders: Ints
-    signs: Ints
     masks: Records
     inputs: Records
     outputs: Records
@@ -451,19 +418,17 @@ def wiring(topology: Topology, router: Router) -> Wiring:
             raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
         ratios = [part.as_integer_ratio() for part in parts]
         share, whole = np.array(ratios, np.int64).reshape(-1, 2)[place].T
-        return Lines(
-            source[channel].astype(np.int64), wired.out_port[part][channel] + lane,
-            target[channel].astype(np.int64), wired.in_port[part][channel] + lane,
-            np.arange(first, first + len(lanes))[channel], cycles[channel].astype(np.int64),
-            share[channel], whole[channel],
-        )  # fmt: skip
+        begins = source[channel].astype(np.int64), wired.out_port[part][channel] + lane
+        ends = target[channel].astype(np.int64), wired.in_port[part][channel] + lane
+        number = np.arange(first, first + len(lanes))[channel]
+        times = cycles[channel].astype(np.int64), share[channel], whole[channel]
+        return Lines(*begins, *ends, number, *times)
 
-    return Wiring(
-        wired.num_ports, wired.network_ports, int(wired.lanes[inside:outside].max(initial=1)),
-        between=lines(0, inside, topology.channel_source, topology.channel_target),
-        entries=lines(inside, outside, hosts, topology.injection_router),
-        exits=lines(outside, None, topology.ejection_router, hosts),
-    )  # fmt: skip
+    between = lines(0, inside, topology.channel_source, topology.channel_target)
+    entries = lines(inside, outside, hosts, topology.injection_router)
+    exits = lines(outside, None, topology.ejection_router, hosts)
+    most = int(wired.lanes[inside:outside].max(initial=1))
+    return Wiring(wired.num_ports, wired.network_ports, most, between, entries, exits)
 
 
 def _ports(topology: Topology, router: Router) -> HostedPorts:
@@ -479,20 +444,16 @@ def _ports(topology: Topology, router: Router) -> HostedPorts:
     wired, none = ports(topology), np.zeros(topology.num_ports, np.int32)
     first, ends = wired.num_network_ports, end_channels(topology, router)
     counts = topology.num_network_channels, len(none), len(none)
-    return HostedPorts(
-        first + max(ends), first,
-        np.concatenate([wired.out_port, none, none + first]),
-        np.concatenate([wired.in_port, none + first, none]),
-        np.repeat(np.array([1, *ends], np.int32), counts),
-    )  # fmt: skip
+    out_port = np.concatenate([wired.out_port, none, none + first])
+    in_port = np.concatenate([wired.in_port, none + first, none])
+    lanes = np.repeat(np.array([1, *ends], np.int32), counts)
+    return HostedPorts(first + max(ends), first, out_port, in_port, lanes)
 
 
 def kept_rates(rate: Floats) -> tuple[list[Fraction], Ints]:
     """Return the different rates of lines, rising, as these keep to them, and which each has."""
-    alike = len(rate) and rate.min() == rate.max()  # no need to sort a million
-    rates = rate[:1] if alike else np.unique(rate)
-    kept = [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()]
-    return kept, np.searchsorted(rates, rate)
+    rates, place = np.unique(rate, return_inverse=True)
+    return [Fraction(each).limit_denominator(FINEST) for each in rates.tolist()], place
 
 
 FIRST_LOG = 8192
@@ -564,8 +525,6 @@ def make_setup(
     vc_cycles = 1 if router.speculative else router.vc_allocation_cycles
     lines = len(wired.between.source) + len(wired.entries.source)
     return Setup(
-        region=0,
-        regions=1,
         num_nodes=topology.num_routers,
         num_sources=topology.num_ports,
         source_slots=topology.num_routers * num_slots,
@@ -605,7 +564,6 @@ def make_setup(
         speculative=router.speculative,
         oldest_first=router.oldest_first,
         choose_order=routing.uses_credits and by_rule,
-        divided=False,
         uneven=uneven,
         counted=counted,
         staged=max(vc_cycles, late + 1) > 1,
@@ -626,10 +584,17 @@ def make_state(
     queues = int(connections.max(initial=-1)) + 1 if setup.reserved else setup.num_sources
     buckets, moves = setup.wheel + 1, many_ports
     in_words, staged = setup.words * WORD, setup.num_nodes * setup.words * setup.staged
+    counts = [
+        (buckets, ("arrivals_due", "credits_due", "heads_due", "wakes_due", "moving_due")),
+        (staged * setup.switch_cycles, ("tries",)),
+        (staged * setup.vc_cycles, ("bids", "claims")),
+        (setup.words, OF_WORDS),
+        (in_words, OF_SLOTS),
+        (setup.num_ports * setup.words, ("requests", "guesses")),
+        (setup.num_ports, ("outs", "named")),
+    ]
     state = State(
         clock=np.zeros(1, CLOCK),
-        borders=np.array([0, setup.num_nodes]),
-        signs=np.zeros(SIGN, np.int64),
         masks=np.zeros(setup.num_nodes * setup.words, MASKS),
         inputs=np.zeros(slots, input_record(sizes)),
         outputs=np.zeros(slots + channels * setup.num_vcs, output_record(sizes)),
@@ -645,32 +610,19 @@ def make_state(
         active=np.zeros(-(-setup.num_nodes // WORD), np.int64),
         sources=np.zeros(-(-setup.num_sources // WORD), np.int64),
         arrivals=np.zeros(buckets * setup.arrivals_each, np.uint32),
-        arrivals_due=np.zeros(buckets, np.int64),
         credits=np.zeros(buckets * setup.credits_each, np.int32),
-        credits_due=np.zeros(buckets, np.int64),
         heads=np.zeros(buckets * setup.heads_each, np.uint32),
-        heads_due=np.zeros(buckets, np.int64),
         wakes=np.zeros(buckets * setup.wakes_each, np.uint32),
-        wakes_due=np.zeros(buckets, np.int64),
         fronts=np.zeros(2 * moves + setup.arrivals_each, np.uint32),
         winners=np.zeros(moves, np.uint32),
         moving=np.zeros(buckets * moves if setup.staged else 0, np.uint32),
-        moving_due=np.zeros(buckets, np.int64),
-        tries=np.zeros(staged * setup.switch_cycles, np.int64),
-        bids=np.zeros(staged * setup.vc_cycles, np.int64),
-        claims=np.zeros(staged * setup.vc_cycles, np.int64),
         bound=np.zeros(many_ports * setup.words if setup.words > 1 else 0, np.int64),
         lines=np.zeros(many_ports + channels if setup.uneven else 0, LINE),
         used=np.zeros(setup.num_nodes << setup.port_bits if setup.counted else 0, np.int32),
         port_offsets=topology.port_offsets,
         port_of=np.minimum(np.arange(in_words) // setup.vc_stride, setup.num_ports - 1),
-        **{name: np.zeros(setup.words, np.int64) for name in OF_WORDS},
-        **{name: np.zeros(in_words, np.int64) for name in OF_SLOTS},
+        **{name: np.zeros(many, np.int64) for many, names in counts for name in names},
         best=np.full(in_words, -1, np.int64),
-        requests=np.zeros(setup.num_ports * setup.words, np.int64),
-        guesses=np.zeros(setup.num_ports * setup.words, np.int64),
-        outs=np.zeros(setup.num_ports, np.int64),
-        named=np.zeros(setup.num_ports, np.int64),
         taken=np.full(setup.num_ports, -1, np.int64),
     )
     # what is not zero at the start

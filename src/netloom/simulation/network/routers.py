@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from math import floor
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -24,9 +24,7 @@ from netloom.workload.traffic.stream import LONGEST
 Switching: TypeAlias = Literal[
     "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved"
 ]
-SWITCHINGS: tuple[Switching, ...] = (
-    "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved",
-)  # fmt: skip
+SWITCHINGS: tuple[Switching, ...] = get_args(Switching)
 
 MOST_PACKET = LONGEST
 """Most flits of a packet."""
@@ -172,15 +170,10 @@ class Router:
         Injection and ejection channels have a delay of one cycle.
         """
         allocation, traversal = self.switch_allocation_cycles, self.traversal_cycles
-        return Timing(
-            head_wait=self.route_cycles
-            + (0 if self.speculative else self.vc_allocation_cycles - 1),
-            flit=allocation + traversal + self.channel_cycles,
-            credit=allocation + self.channel_cycles + self.credit_cycles,
-            injection=2,
-            injection_credit=allocation + 1,
-            ejection=allocation + traversal + 1,
-        )
+        wait = self.route_cycles + (0 if self.speculative else self.vc_allocation_cycles - 1)
+        flit = allocation + traversal + self.channel_cycles
+        credit = allocation + self.channel_cycles + self.credit_cycles
+        return Timing(wait, flit, credit, 2, allocation + 1, allocation + traversal + 1)
 
     def zero_load_cycles(self, hops: float, flits: float) -> float:
         """Return the packet latency of an idle network, from creation to the tail's arrival.
@@ -213,12 +206,8 @@ class Router:
             return flight + attempt * (flits - 1) + self.credit_wait(hops, flits, head=0)
         if self.switching == "store-and-forward":
             return routers * (head + attempt * (flits - 1)) + flight + flits - 1
-        return (
-            routers * head
-            + flight
-            + attempt * (flits - 1)
-            + self.credit_wait(hops, flits, head=head)
-        )
+        in_a_row = routers * head + flight + attempt * (flits - 1)
+        return in_a_row + self.credit_wait(hops, flits, head=head)
 
     def credit_wait(self, hops: float, flits: float, *, head: int) -> float:
         """Return for how many cycles a lone packet that no buffer holds waits for credits.

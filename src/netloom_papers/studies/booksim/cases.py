@@ -31,9 +31,8 @@ from netloom.base.textfiles import file_kind, read_text
 from netloom.routing import VirtualChannelRouting
 from netloom.routing.by_hop.hosted import hop_circle
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.loaded import ZERO_LOAD
 from netloom.simulation.network.routers import Router, router
-from netloom.simulation.network.run import Run
+from netloom.simulation.network.run import ZERO_LOAD, Run
 from netloom.simulation.steady import Delivered
 from netloom.topology import Topology
 from netloom.workload import Traffic, parse_arrivals, parse_lengths

@@ -15,7 +15,7 @@ import netloom as nl
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, DModK
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows
-from netloom.simulation.flow.rounds import run_rounds
+from netloom.simulation.flow.rounds import rounds_apart
 from netloom.topology import topology
 from netloom.workload.programs.collectives.algorithms import (
     ALGORITHMS,
@@ -26,6 +26,7 @@ from netloom.workload.programs.collectives.algorithms import (
     with_pair_sizes,
 )
 from netloom.workload.programs.collectives.program import rounds_of, trace_of, waits, write_goal
+from netloom.workload.programs.rounds import as_messages
 from netloom.workload.programs.trace_files import read_timed_goal
 from tests.reference.collective_waits import waited
 from tests.reference.collectives_checked import check
@@ -124,7 +125,7 @@ def test_rounds_are_the_messages(collective, algorithm):
     table = messages_of(collective_program(collective, algorithm, 16), 1e6, range(16))
     whole = run_flows(links, DimensionOrder(), table)
     rounds = rounds_of(outline(collective, algorithm, 16), 1e6, range(16))
-    found = run_rounds(links, DimensionOrder(), rounds)
+    found = run_flows(links, DimensionOrder(), as_messages(rounds))
     assert rounds.num_messages == len(table)
     assert found.finish == pytest.approx(whole.finish)
     assert found.link_sizes == pytest.approx(whole.link_sizes)
@@ -134,8 +135,8 @@ def test_a_ring_of_16384_ranks_is_two_rounds():
     rounds = rounds_of(outline("all-reduce", "ring", 16384), 1e9, np.arange(16384))
     assert [each.count for each in rounds] == [16383, 16383]
     links = flow_network(topology("ring:16384"), bandwidth=1 / BETA, latency=ALPHA)
-    found = run_rounds(links, DimensionOrder(), rounds)
-    assert found.finish == pytest.approx(2 * 16383 * (ALPHA + 1e9 / 16384 * BETA))
+    finish, _ = rounds_apart(links, DimensionOrder(), rounds)
+    assert finish == pytest.approx(2 * 16383 * (ALPHA + 1e9 / 16384 * BETA))
 
 
 def test_torus_rings_use_all_links_all_the_time():

@@ -1,76 +1,17 @@
-"""The sources: packets are given, wait in queues, and go out on injection channels, flit by flit.
+"""The sources: packets wait in queues and go out on injection channels, flit by flit.
 
-Twin: ``tests/reference/network.py``. That of packets given and delivered:
-``tests/reference/packets.py``.
+Twin: ``tests/reference/network.py``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from netloom.base.compilation import inlined, kernel, overloaded
+from netloom.base.compilation import inlined, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import ends_of
 from netloom.simulation.kernels.records import lowest, mixed, next_from, post, record, unsigned
-from netloom.simulation.network.kernels.switch import spend
-from netloom.simulation.network.kernels.vc_allocation import bucket_of, place_at, wake
-
-# -- packets given and delivered -------------------------------------------------------------------
-
-NONE = 2**31 - 1
-"""More flits than any packet has."""
-
-
-@kernel
-def write_rows(columns, rows):
-    """Write the columns of ``layout.BORN`` as rows."""
-    for place in range(len(rows)):
-        row = unsigned(place)
-        for column in range(len(columns)):
-            rows[row, unsigned(column)] = columns[column][row]
-
-
-@kernel
-def count_born(rows, packets_of, flits_of):
-    """Count packets and flits by source. Return the flits of the shortest and longest packet.
-
-    ``rows`` are those of ``layout.BORN``. Without any, the shortest has ``NONE`` flits.
-    """
-    least, most = NONE, 0
-    for place in range(len(rows)):
-        row = unsigned(place)
-        source, flits = unsigned(rows[row, 1]), rows[row, 3]
-        packets_of[source] += 1
-        flits_of[source] += flits
-        least, most = min(least, flits), max(most, flits)
-    return least, most
-
-
-@kernel
-def take_columns(table, columns, packets_of):
-    """Write a log as the columns of ``layout.DELIVERED``. Count its packets by source."""
-    for place in range(len(table)):
-        row = unsigned(place)
-        for column in range(len(columns)):
-            columns[unsigned(column), row] = table[row, unsigned(column)]
-        packets_of[unsigned(table[row, 4])] += 1
-
-
-@kernel
-def give_free(packets, giver, taker, count):
-    """Take so many free records of packets, one at least, from one list to another."""
-    giver, taker = record(giver, 0), record(taker, 0)
-    first = last = giver.free_packet
-    for _ in range(count - 1):
-        last = record(packets, last).next
-    giver.free_packet = record(packets, last).next
-    giver.free_packets -= count
-    record(packets, last).next = taker.free_packet
-    taker.free_packet = first
-    taker.free_packets += count
-
-
-# -- queues and injection channels -----------------------------------------------------------------
+from netloom.simulation.network.kernels.router import place_at, spend, wake
 
 ONE = np.int64(1)
 NEVER = np.int32(2**31 - 1)
@@ -157,7 +98,10 @@ def run_sources(setup, state, cycle):
 
 @inlined
 def send(setup, state, node, channel, cycle):
-    """Send a flit of the packet on one injection channel. Return whether there is more to send."""
+    """Send a flit of the packet on one injection channel. Return whether there is more to send.
+
+    A packet at the head of the queue is given a VC of the channel, if one has room.
+    """
     index = node * setup.entry_channels + channel
     entry = record(state.entries, index)
     if entry.packet < 0 and state.queue_front[unsigned(node)] < 0:
@@ -165,9 +109,25 @@ def send(setup, state, node, channel, cycle):
     if not may_send(setup, state, index, cycle):
         return True
     if entry.packet < 0:
-        if not start(setup, state, node, index):
+        first = state.queue_front[unsigned(node)]
+        packet = record(state.packets, first)
+        need = packet.flits if setup.whole_packets else 1
+        vc = entry.vc
+        for _ in range(setup.num_vcs):
+            vc = vc + 1 if vc + 1 < setup.num_vcs else 0
+            place = setup.source_slots + index * setup.num_vcs + vc
+            if record(state.outputs, place).credits >= need:
+                break
+        else:
             return True
-        record(state.packets, entry.packet).entry = cycle
+        state.queue_front[unsigned(node)] = packet.next
+        packet.channel = index
+        packet.entry = cycle
+        entry.packet = first
+        entry.unsent = packet.flits + setup.circuit
+        entry.vc = vc
+        entry.resume = 0
+        enqueue(setup, state, index, entry.first + vc, vc, first)
     output = record(state.outputs, setup.source_slots + index * setup.num_vcs + entry.vc)
     if output.credits == 0 or cycle < entry.resume:
         return True
@@ -192,30 +152,6 @@ def may_send(setup, state, index, cycle):
 
 
 @inlined
-def start(setup, state, node, index):
-    """Give the packet at the head of the queue a VC of an injection channel, if one has room."""
-    entry, first = record(state.entries, index), state.queue_front[unsigned(node)]
-    packet = record(state.packets, first)
-    need = packet.flits if setup.whole_packets else 1
-    vc = entry.vc
-    for _ in range(setup.num_vcs):
-        vc = vc + 1 if vc + 1 < setup.num_vcs else 0
-        place = setup.source_slots + index * setup.num_vcs + vc
-        if record(state.outputs, place).credits >= need:
-            break
-    else:
-        return False
-    state.queue_front[unsigned(node)] = packet.next
-    packet.channel = index
-    entry.packet = first
-    entry.unsent = packet.flits + setup.circuit
-    entry.vc = vc
-    entry.resume = 0
-    enqueue(setup, state, index, entry.first + vc, vc, first)
-    return True
-
-
-@inlined
 def enqueue(setup, state, index, first, vc, packet):
     """Append a packet to those that come to the injection slot of an address."""
     output = record(state.outputs, setup.source_slots + index * setup.num_vcs + vc)
@@ -232,7 +168,7 @@ def send_flit(setup, state, index, there, cycle):
         line = record(state.lines, setup.num_nodes * setup.num_ports + index)
         delay = np.int64(line.flit)
         spend(line, cycle)
-    bucket = bucket_of(setup, setup.region, setup.region, cycle + delay)
+    bucket = (cycle + delay) & setup.wheel
     post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
     record(state.clock, 0).injected += 1
     record(state.clock, 0).last_move = cycle

@@ -1,13 +1,18 @@
-"""Switch allocation of one router, and what a flit that won it changes.
+"""VC and switch allocation of one router, and what a flit that won changes.
 
-Allocation says which input slots send a flit, and by which output port. A flit that won changes the
-router, the one before and the next one. If a packet comes to the front of a buffer, it is found
-where it may go from there.
+VC allocation says which output slots the packets at the front of buffers get. Switch allocation
+says which input slots send a flit, and by which output port. A flit that won changes the router,
+the one before and the next one. If a packet comes to the front of a buffer, it is found where it
+may go from there.
+
+A router sees the state that the cycle began with, and changes of other routers only what they will
+see later: so routers may be taken in any order. ``setup``, ``state`` and its records are those of
+``layout``.
 
 Attempts of allocation may take several cycles. Those of a slot follow one another: a slot that
 fails, or has no credit, begins its next attempt when the last one ends.
 
-Twin: ``tests/reference/network_router.py``. That of moves and of attempts:
+Twin: ``tests/reference/network_router.py``. That of places, moves and attempts:
 ``tests/reference/network.py``.
 """
 
@@ -19,36 +24,368 @@ from netloom.base.compilation import inlined, overloaded
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.kernels.virtual_channels import allowed, arrived
-from netloom.simulation.kernels.records import lowest, next_from, post, record, single, unsigned
-from netloom.simulation.network.kernels.vc_allocation import (
-    address,
-    better,
-    bind,
-    bit_of,
-    bound_to,
-    bucket_of,
-    choices,
-    follow,
-    front_packet,
-    has_room,
-    masks_of,
-    node_of,
-    oldest,
-    one_of,
-    own,
-    place_at,
-    place_of,
-    port_at,
-    region_of,
-    slot_of,
-    vcs_in,
-    wake,
+from netloom.simulation.kernels.records import (
+    lowest,
+    mixed,
+    next_from,
+    post,
+    record,
+    single,
+    unsigned,
 )
 
-# -- a flit that won, and a packet at the front ----------------------------------------------------
+# -- places of slots and ports ---------------------------------------------------------------------
 
 EMPTY = np.int64(0)
+ONE = np.int64(1)
 LAST = np.int64(63)  # an input slot that is no port's between routers
+
+
+@inlined
+def place_of(setup, node, slot):
+    """Return the place of a slot in the arrays of all slots."""
+    return node * setup.num_slots + slot
+
+
+@inlined
+def address(setup, node, slot):
+    """Return the one number that a router and a slot of it are kept as."""
+    return node << setup.slot_bits | slot
+
+
+@inlined
+def node_of(setup, address):
+    """Return the router of an address."""
+    return address >> setup.slot_bits
+
+
+@inlined
+def slot_of(setup, address):
+    """Return the slot of an address."""
+    return address & ((ONE << setup.slot_bits) - 1)
+
+
+@inlined
+def place_at(setup, address):
+    """Return the place of the slot of an address."""
+    return place_of(setup, node_of(setup, address), slot_of(setup, address))
+
+
+@inlined
+def port_at(setup, node, port):
+    """Return the place of a port in the arrays of all ports."""
+    return node * setup.num_ports + port
+
+
+@inlined
+def masks_of(setup, state, node, slot):
+    """Return the record of sets that has a slot of a router."""
+    if setup.words == 1:
+        return record(state.masks, node)
+    return record(state.masks, node * setup.words + (slot >> 6))
+
+
+@inlined
+def bit_of(slot):
+    """Return the set that has one slot alone, in its word."""
+    return ONE << (slot & 63)
+
+
+@inlined
+def vcs_in(setup, word, port):
+    """Return the VCs of a port that are in a word of slots, as bits from 0 on."""
+    return word >> ((port * setup.vc_stride) & 63) & setup.all_vcs
+
+
+@inlined
+def front_packet(setup, state, place):
+    """Return the packet at the front of an input slot."""
+    return state.rings[unsigned(place * setup.ring + record(state.inputs, place).front)]
+
+
+@inlined
+def wake(awake, node):
+    """Note that a router or source may have something to do."""
+    awake[unsigned(node >> 6)] |= ONE << (node & 63)
+
+
+@inlined
+def oldest(setup, state, node, one, other):
+    """Return that of two slots of a router whose packet was created first. ``one`` of a tie."""
+    first = record(state.packets, front_packet(setup, state, place_of(setup, node, one)))
+    second = record(state.packets, front_packet(setup, state, place_of(setup, node, other)))
+    if second.birth < first.birth:
+        return other
+    if second.birth == first.birth and second.number < first.number:
+        return other
+    return one
+
+
+@inlined
+def one_of(setup, words, only, word):
+    """Return a word of a set: ``only``, where small routers have no other."""
+    return only if setup.words == 1 else words[word]
+
+
+@inlined
+def better(setup, state, node, best, slot, pointer):
+    """Return which of two slots is granted: ``best``, if there is one yet, or a higher ``slot``.
+
+    It is the first at or after the pointer, and else the lowest, or the one of the oldest packet.
+    """
+    if best < 0:
+        return slot
+    if setup.oldest_first:
+        return oldest(setup, state, node, best, slot)
+    return slot if best < pointer <= slot else best
+
+
+# -- VC allocation ---------------------------------------------------------------------------------
+
+
+@inlined
+def follow(setup, state, node, out, packet):
+    """Append a packet to those that come to the other end of an output slot."""
+    port = state.port_of[out]
+    down = record(state.ports, port_at(setup, node, port)).down
+    if down >= 0:
+        ring = place_at(setup, down + out - port * setup.vc_stride) * setup.ring
+        output = record(state.outputs, place_of(setup, node, out))
+        state.rings[unsigned(ring + output.back)] = packet
+        output.back = output.back + 1 if output.back + 1 < setup.ring else 0
+
+
+@inlined
+def has_room(setup, state, node, out, flits):
+    """Whether so many flits fit behind an output slot, or nothing is there."""
+    depth = setup.buffer_flits
+    if setup.uneven:
+        depth = record(state.lines, port_at(setup, node, state.port_of[out])).depth
+    return record(state.outputs, place_of(setup, node, out)).credits >= min(flits, depth)
+
+
+@inlined
+def askable(setup, state, node, place, word):
+    """Return the slots of a word of ``state.asked`` for which a waiting head may ask.
+
+    Those in ``roomy`` are asked for only where all of the packet fits, or nothing is in the way.
+    """
+    asked = state.allowed[unsigned(place * setup.words + word)]
+    asked &= record(state.masks, node * setup.words + word).free
+    if setup.speculative:
+        asked &= record(state.masks, node * setup.words + word).open
+    tight = asked & setup.roomy
+    if tight:
+        flits = record(state.packets, front_packet(setup, state, place)).flits + setup.circuit
+        while tight:
+            bit = lowest(tight)
+            tight &= tight - 1
+            if not has_room(setup, state, node, word << 6 | bit, flits):
+                asked &= ~(ONE << bit)
+    return asked
+
+
+@inlined
+def choices(setup, state, node, slot):
+    """Return the word and the output slots in it that a waiting head asks for.
+
+    Of several network ports it asks for one, drawn anew every cycle: pointers that go round them
+    would favor some, by their numbers.
+    """
+    place = place_of(setup, node, slot)
+    if setup.words > 1:
+        return choices_of_many(setup, state, node, place)
+    asked = askable(setup, state, node, place, 0)
+    asked = asked & setup.preferred if asked & setup.preferred else asked
+    if asked:
+        port = state.port_of[lowest(asked)]
+        beyond = asked & ~(setup.all_vcs << (port * setup.vc_stride))
+        if beyond and port < setup.network_ports:
+            asked = of_one_port(setup, state, place, asked)
+    return EMPTY, asked
+
+
+@inlined
+def drawn(setup, state, place, many):
+    """Return a number below ``many``, drawn for the packet at a place in this cycle."""
+    packet = record(state.packets, front_packet(setup, state, place))
+    return mixed(packet.coin, packet.number, record(state.clock, 0).cycle) % many
+
+
+@inlined
+def of_one_port(setup, state, place, slots):
+    """Return those of a set of output slots that are of one port, each as likely as any other."""
+    ports, left = 0, slots
+    while left:
+        left &= ~(setup.all_vcs << (state.port_of[lowest(left)] * setup.vc_stride))
+        ports += 1
+    port = state.port_of[lowest(slots)]
+    for _ in range(drawn(setup, state, place, ports)):
+        slots &= ~(setup.all_vcs << (port * setup.vc_stride))
+        port = state.port_of[lowest(slots)]
+    return slots & setup.all_vcs << (port * setup.vc_stride)
+
+
+@inlined
+def choices_of_many(setup, state, node, place):
+    """As ``choices``, where a router has several words of slots."""
+    preferred, ports = EMPTY, 0
+    for word in range(setup.words):
+        state.offered[word] = askable(setup, state, node, place, word)
+        preferred |= state.offered[word] & setup.preferred
+    for word in range(setup.words):
+        if preferred:
+            state.offered[word] &= setup.preferred
+        left = state.offered[word]
+        while left:
+            port = state.port_of[word << 6 | lowest(left)]
+            left &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
+            ports += 1
+    if ports == 0:
+        return EMPTY, EMPTY
+    skipped = drawn(setup, state, place, ports) if ports > 1 else 0
+    for word in range(setup.words):
+        left = state.offered[word]
+        while left:
+            port = state.port_of[word << 6 | lowest(left)]
+            here = setup.all_vcs << ((port * setup.vc_stride) & 63)
+            if skipped == 0:
+                return np.int64(word), left & here
+            left &= ~here
+            skipped -= 1
+    return EMPTY, EMPTY
+
+
+@inlined
+def bound_to(setup, state, node, port, word):
+    """Return the input slots of a word whose packets own a slot of an output port."""
+    at = port_at(setup, node, port)
+    if setup.words == 1:
+        return record(state.ports, at).bound
+    return state.bound[unsigned(at * setup.words + word)]
+
+
+@inlined
+def bind(setup, state, node, port, slot):
+    """Put an input slot into the set of those bound to an output port, or take it out."""
+    at = port_at(setup, node, port)
+    if setup.words == 1:
+        record(state.ports, at).bound ^= bit_of(slot)
+    else:
+        state.bound[unsigned(at * setup.words + (slot >> 6))] ^= bit_of(slot)
+
+
+@inlined
+def own(setup, state, node, slot, out):
+    """Give an output slot to the packet of an input slot."""
+    place, masks = place_of(setup, node, slot), masks_of(setup, state, node, slot)
+    bit, out_bit = bit_of(slot), bit_of(out)
+    masks.active |= bit
+    masks.waiting &= ~bit
+    there = masks_of(setup, state, node, out)
+    there.free &= ~out_bit
+    masks.credit = masks.credit | bit if there.open & out_bit else masks.credit & ~bit
+    here = record(state.inputs, place)
+    port = state.port_of[out]
+    here.out = out
+    here.out_port = port
+    bind(setup, state, node, port, slot)
+    record(state.outputs, place_of(setup, node, out)).owner = slot
+    follow(setup, state, node, out, front_packet(setup, state, place))
+
+
+@inlined
+def accept_vc(setup, state, node, slot, word, offers):
+    """Let an input slot take one of the output slots of a word that were granted to it."""
+    if setup.oldest_first:
+        out = word << 6 | lowest(offers)
+    else:
+        here = record(state.inputs, place_of(setup, node, slot))
+        start = np.int64(here.accept)
+        if setup.words > 1:  # of another word, the pointer stands before or behind all slots
+            start = start & 63 if start >> 6 == word else EMPTY
+        out = word << 6 | next_from(offers, start)
+        here.accept = out + 1 if out + 1 < setup.num_slots else 0
+        output = record(state.outputs, place_of(setup, node, out))
+        output.grant = slot + 1 if slot + 1 < setup.num_slots else 0
+    if setup.staged:
+        # the head gets it when its attempt ends
+        record(state.inputs, place_of(setup, node, slot)).out = out
+        now = record(state.clock, 0).cycle % setup.vc_cycles
+        begun = (node * setup.words + (slot >> 6)) * setup.vc_cycles + now
+        state.claims[unsigned(begun)] |= bit_of(slot)
+    else:
+        own(setup, state, node, slot, out)
+
+
+@inlined
+def allocate_vcs(setup, state, node, waiting):
+    """One iteration of separable, output-first VC allocation. Whether any VC was given.
+
+    Output slots that one head alone asks for are granted to it. A contested one goes to one of its
+    askers. Then every head takes one of those granted to it.
+    """
+    some, doubt = EMPTY, EMPTY
+    for word in range(setup.words if setup.words > 1 else 0):
+        state.asked[word] = 0
+        state.contested[word] = 0
+    for word in range(setup.words):
+        heads = one_of(setup, state.early, waiting, word)
+        while heads:
+            slot = word << 6 | lowest(heads)
+            heads &= heads - 1
+            at, offers = choices(setup, state, node, slot)
+            state.wanted[slot] = offers
+            if setup.words > 1:
+                state.wanted_at[slot] = at
+                doubt |= state.asked[at] & offers
+                state.contested[at] |= state.asked[at] & offers
+                state.asked[at] |= offers
+            else:
+                doubt |= some & offers
+            some |= offers
+    if doubt:
+        grant_contested(setup, state, node, waiting, doubt)
+    for word in range(setup.words):
+        heads = one_of(setup, state.early, waiting, word) if some else EMPTY
+        while heads:
+            slot = word << 6 | lowest(heads)
+            heads &= heads - 1
+            at = state.wanted_at[slot] if setup.words > 1 else EMPTY
+            offers = state.wanted[slot]
+            if doubt:
+                offers &= ~one_of(setup, state.contested, doubt, at) | state.granted[slot]
+            if offers:
+                accept_vc(setup, state, node, slot, at, offers)
+    return some != 0
+
+
+@inlined
+def grant_contested(setup, state, node, waiting, contested):
+    """Grant each contested output slot to one of the heads that ask for it, as ``granted``."""
+    for word in range(setup.words):
+        heads = one_of(setup, state.early, waiting, word)
+        while heads:
+            slot = word << 6 | lowest(heads)
+            heads &= heads - 1
+            state.granted[slot] = 0
+            at = state.wanted_at[slot] if setup.words > 1 else EMPTY
+            bids = state.wanted[slot] & one_of(setup, state.contested, contested, at)
+            while bids:
+                out = at << 6 | lowest(bids)
+                bids &= bids - 1
+                pointer = record(state.outputs, place_of(setup, node, out)).grant
+                state.best[out] = better(setup, state, node, state.best[out], slot, pointer)
+    for word in range(setup.words):
+        left = one_of(setup, state.contested, contested, word)
+        while left:
+            out = word << 6 | lowest(left)
+            left &= left - 1
+            state.granted[state.best[out]] |= bit_of(out)
+            state.best[out] = -1
+
+
+# -- a flit that won, and a packet at the front ----------------------------------------------------
 
 
 @inlined
@@ -63,15 +400,16 @@ def move(setup, state, winner, cycle):
     masks.flits &= ~(np.int64(here.count == 0) << (slot & 63))
     return_credit(setup, state, node, slot, cycle)
     if setup.circuit and setup.uneven:
-        note_way_back(setup, state, node, slot, left)
+        packet = record(state.packets, front_packet(setup, state, place))
+        if left == packet.flits:  # the channel by which a probe came is of its answer's way
+            packet.back += record(state.lines, port_at(setup, node, state.port_of[slot])).credit
     at = port_at(setup, node, port)
     sink = record(state.ports, at)
     if sink.down >= 0:
         sink.crossed += 1
         delay = record(state.lines, at).flit if setup.uneven else setup.flit_delay
         there = sink.down + out - port * setup.vc_stride
-        taker = region_of(setup, state, node_of(setup, there))
-        bucket = bucket_of(setup, setup.region, taker, cycle + delay)
+        bucket = (cycle + delay) & setup.wheel
         post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
         output = record(state.outputs, place_of(setup, node, out))
         output.credits -= 1
@@ -127,28 +465,16 @@ def return_credit(setup, state, node, slot, cycle):
     at = port_at(setup, node, port)
     up = record(state.ports, at).up + slot - port * setup.vc_stride
     output = record(state.outputs, up)
-    taker, early = np.int64(setup.region), False
-    if setup.divided and up < setup.source_slots:
-        taker = region_of(setup, state, up // setup.num_slots)
-    if taker == setup.region:  # another's count is none of this processor's business
-        early = output.credits >= setup.lazy
-        output.credits += early
+    early = output.credits >= setup.lazy
+    output.credits += early
     if setup.uneven:
         delay = np.int64(record(state.lines, at).credit)
     else:
         delay = setup.credit_delay if up < setup.source_slots else setup.entry_credit_delay
-    bucket = unsigned(bucket_of(setup, setup.region, taker, cycle + delay))
+    bucket = unsigned((cycle + delay) & setup.wheel)
     due = state.credits_due[bucket]
     state.credits[unsigned(bucket * setup.credits_each + due)] = up
     state.credits_due[bucket] = due + (not early)
-
-
-@inlined
-def note_way_back(setup, state, node, slot, left):
-    """Add the channel by which a probe came to a router to the way of its answer."""
-    packet = record(state.packets, front_packet(setup, state, place_of(setup, node, slot)))
-    if left == packet.flits:
-        packet.back += record(state.lines, port_at(setup, node, state.port_of[slot])).credit
 
 
 @inlined
@@ -199,35 +525,6 @@ def end(setup, state, node, slot, out):
         clock.fronts += 1
 
 
-@inlined
-def begin(setup, tables, state, front, cycle):
-    """Make the packet at the front of a slot its current one: its route is computed.
-
-    In store-and-forward, nothing happens until all of the packet is there.
-    """
-    node, slot = node_of(setup, front), slot_of(setup, front)
-    place = place_of(setup, node, slot)
-    here = record(state.inputs, place)
-    index = front_packet(setup, state, place)
-    packet = record(state.packets, index)
-    flits = packet.flits + setup.circuit
-    if setup.whole_first and here.count < flits:
-        return
-    here.left = flits
-    hops = packet.routers
-    packet.routers = hops + 1
-    masks = masks_of(setup, state, node, slot)
-    if setup.reserved and masks.active & bit_of(slot):  # its connection owns an output for good
-        follow(setup, state, node, np.int64(here.out), index)
-        return
-    route(setup, tables, state, node, slot, packet, hops)
-    if setup.head_wait == 0:
-        masks.waiting |= bit_of(slot)
-    else:
-        bucket = (cycle + setup.head_wait) & setup.wheel
-        post(state.heads, state.heads_due, setup.heads_each, bucket, front)
-
-
 def route(setup, tables, state, node, slot, packet, hops):
     """Note the output slots that a packet may take, as the tables' kind of routing says."""
     raise NotImplementedError  # compiled code takes one of those below, by the type of its tables
@@ -274,20 +571,11 @@ def by_rule(setup, tables, state, node, slot, packet, hops):
         if left > most:
             best, most, kept = slots, left, coin ^ way
     packet.coin = kept
-    if hung:
-        ask_of_host(setup, tables, state, node, slot, packet, best)
-    else:
-        state.allowed[unsigned(place_of(setup, node, slot))] = best
-
-
-@inlined
-def ask_of_host(setup, tables, state, node, slot, packet, slots):
-    """Note the slots of a set, or where that is empty, those of the port of a packet's host."""
     first = place_of(setup, node, slot) * setup.words
     for word in range(setup.words):
         state.allowed[unsigned(first + word)] = 0
-    state.allowed[unsigned(first)] = slots
-    if slots == EMPTY:
+    state.allowed[unsigned(first)] = best
+    if hung and best == EMPTY:
         for lane in range(tables.exit_lanes[packet.target]):
             out = (np.int64(tables.exit_port[packet.target]) + lane) * setup.vc_stride
             state.allowed[unsigned(first + (out >> 6))] |= setup.all_vcs << (out & 63)
@@ -295,18 +583,41 @@ def ask_of_host(setup, tables, state, node, slot, packet, slots):
 
 @inlined
 def begin_packets(setup, tables, state, cycle):
-    """Packets that came to the front of a buffer: they arrived, or the tail before them left."""
-    for index in range(record(state.clock, 0).fronts):
-        front = np.int64(state.fronts[unsigned(index)])
-        if record(state.inputs, place_at(setup, front)).left == 0:  # it may be noted twice
-            wake(state.active, node_of(setup, front))
-            begin(setup, tables, state, front, cycle)
+    """Make packets that came to the front of a slot its current ones: their routes are computed.
+
+    They arrived, or the tail before them left. In store-and-forward, nothing happens until all of a
+    packet is there.
+    """
+    for number in range(record(state.clock, 0).fronts):
+        front = np.int64(state.fronts[unsigned(number)])
+        node, slot = node_of(setup, front), slot_of(setup, front)
+        place = place_of(setup, node, slot)
+        here = record(state.inputs, place)
+        if here.left != 0:  # it may be noted twice
+            continue
+        wake(state.active, node)
+        index = front_packet(setup, state, place)
+        packet = record(state.packets, index)
+        flits = packet.flits + setup.circuit
+        if setup.whole_first and here.count < flits:
+            continue
+        here.left = flits
+        hops = packet.routers
+        packet.routers = hops + 1
+        masks = masks_of(setup, state, node, slot)
+        if setup.reserved and masks.active & bit_of(slot):  # its connection owns an output for good
+            follow(setup, state, node, np.int64(here.out), index)
+            continue
+        route(setup, tables, state, node, slot, packet, hops)
+        if setup.head_wait == 0:
+            masks.waiting |= bit_of(slot)
+        else:
+            bucket = (cycle + setup.head_wait) & setup.wheel
+            post(state.heads, state.heads_due, setup.heads_each, bucket, front)
     record(state.clock, 0).fronts = 0
 
 
 # -- switch allocation -----------------------------------------------------------------------------
-
-ONE = np.int64(1)
 
 
 @inlined
@@ -326,26 +637,6 @@ def request(setup, state, node, ready, out, word, left):
         elif each > word:
             state.left[each] &= ~mine
     return left
-
-
-@inlined
-def guess(setup, state, node, slot, asked):
-    """Let a waiting head of a speculative router ask for output ports. Return how many are asked.
-
-    It asks for every port at which it could take a VC, which goes to ``wanted``.
-    """
-    word, slots = choices(setup, state, node, slot)
-    state.wanted[slot] = slots
-    while slots:
-        port = state.port_of[word << 6 | lowest(slots)]
-        slots &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
-        if state.named[port] == 0:
-            asked = name(state, port, asked)
-            for each in range(setup.words):
-                state.requests[port * setup.words + each] = 0
-                state.guesses[port * setup.words + each] = 0
-        state.guesses[port * setup.words + (slot >> 6)] |= bit_of(slot)
-    return asked
 
 
 @inlined
@@ -470,21 +761,14 @@ def allocate_switch(setup, state, node, ready, heads):
             port = lowest(taking)
             taking &= taking - 1
             send_from(setup, state, node, port, 0, heads)
-    else:
-        send_from_all(setup, state, node)
-    return ready != 0 or asked > 0
-
-
-@inlined
-def send_from_all(setup, state, node):
-    """Let every input port of a router of several words that has an output port send to it."""
-    for word in range(setup.words):
+    for word in range(setup.words if setup.words > 1 else 0):
         left = state.ready[word] | (state.early[word] if setup.speculative else EMPTY)
         while left:
             port = state.port_of[word << 6 | lowest(left)]
             left &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
             if state.taken[port] >= 0:
                 send_from(setup, state, node, port, word, state.early[word])
+    return ready != 0 or asked > 0
 
 
 @inlined
@@ -525,12 +809,26 @@ def ask(setup, state, node, ready, early):
 
 @inlined
 def guess_all(setup, state, node, early, asked):
-    """Let all early heads ask for output ports too. Return how many ports are asked."""
-    for word in range(setup.words):
-        heads = one_of(setup, state.early, early, word)
+    """Let the early heads of a speculative router ask for output ports too. Return how many are.
+
+    Each asks for every port at which it could take a VC, which goes to ``wanted``.
+    """
+    for place in range(setup.words):
+        heads = one_of(setup, state.early, early, place)
         while heads:
-            asked = guess(setup, state, node, word << 6 | lowest(heads), asked)
+            slot = place << 6 | lowest(heads)
             heads &= heads - 1
+            word, slots = choices(setup, state, node, slot)
+            state.wanted[slot] = slots
+            while slots:
+                port = state.port_of[word << 6 | lowest(slots)]
+                slots &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
+                if state.named[port] == 0:
+                    asked = name(state, port, asked)
+                    for each in range(setup.words):
+                        state.requests[port * setup.words + each] = 0
+                        state.guesses[port * setup.words + each] = 0
+                state.guesses[port * setup.words + (slot >> 6)] |= bit_of(slot)
     return asked
 
 
