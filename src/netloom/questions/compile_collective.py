@@ -478,7 +478,7 @@ def compile_collective(
         schedule = proven(timed)
         if few is not None:
             schedule, method = few.schedule, IN_STEPS
-            rounds = few.frontier.points[few.best].rounds
+            rounds = few.points[few.best].rounds
         made = perf_counter() - begin
         tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
         judged = judge(schedule)

@@ -293,8 +293,8 @@ def step_seconds(schedule: Schedule) -> Fraction:
     few = schedule.few
     assert few is not None
     known, step = np.unique(schedule.start, return_inverse=True)
-    if len(known) > few.proof.steps:
-        wanted = f"at most {few.proof.steps}"
+    if len(known) > few.steps:
+        wanted = f"at most {few.steps}"
         raise broken("timetable", "few_steps", f"{len(known)} steps", wanted)
     until = np.append(known[1:], np.inf)[step] + SLACK * schedule.finish_seconds
     if (late := first_wrong(schedule.end > until)) is not None:
@@ -302,7 +302,7 @@ def step_seconds(schedule: Schedule) -> Fraction:
         wanted = f"by {seconds(float(known[step[late] + 1]), 6)}, when the next step begins"
         raise broken("timetable", f"message {late} of step {step[late] + 1}", found, wanted)
     try:
-        proven = steps_seconds(schedule, few.proof)
+        proven = steps_seconds(schedule, few)
     except InputError as error:
         raise broken("bound", f"few_steps: {error.where}", error.found, error.wanted) from None
     if not abs(Fraction(few.seconds) - proven) <= Fraction(SLACK) * proven:

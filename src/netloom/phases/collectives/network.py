@@ -88,6 +88,13 @@ class RankNetwork:
         return np.asarray(rates * self.bytes_per_second)
 
     @property
+    def channel_latency(self) -> Floats:
+        """float64[num_channels], seconds: 0 for those that no link has."""
+        found = np.zeros(self.num_channels)
+        found[self.channels.values] = np.repeat(self.latency, self.channels.lengths)
+        return found
+
+    @property
     def num_vertices(self) -> int:
         """Number of ranks and of what only forwards."""
         return len(self.vertices)

@@ -814,8 +814,7 @@ def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
     pair = program.source.astype(np.int64) * network.num_ranks + program.target
     _, first, place = np.unique(pair, return_index=True, return_inverse=True)
     route, taken = place.astype(np.int32), routes.taken(first)  # one of each pair of ranks
-    latency = np.zeros(topology.num_channels)
-    latency[network.channels.values] = np.repeat(network.latency, network.channels.lengths)
+    latency = network.channel_latency
     rates = topology.channel_bandwidth.astype(np.float64)
     slowest = np.minimum.reduceat(rates[taken.values], taken.offsets[:-1])
     late = np.add.reduceat(latency[taken.values], taken.offsets[:-1])

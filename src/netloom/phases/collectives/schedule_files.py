@@ -28,7 +28,6 @@ from netloom.phases.collectives.schedules import (
     Prices,
     Schedule,
     ScheduleNetwork,
-    StepBound,
     StepProof,
     tables_of,
 )
@@ -103,11 +102,8 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
             "level": _column(prices.level.ravel()),
         }
     if (few := schedule.few) is not None:
-        proof = few.proof
-        fields["few_steps"] = {
-            "steps": proof.steps, "seconds": few.seconds, "price": proof.price.tolist(),
-            "worth": proof.worth.tolist(), "forwarding": proof.forwarding.tolist(),
-        }  # fmt: skip
+        tables = {name: getattr(few, name).tolist() for name in ("price", "worth", "forwarding")}
+        fields["few_steps"] = {"steps": few.steps, "seconds": few.seconds} | tables
     groups: dict[str, dict[str, Any]] = {
         "network": {
             "name": network.name, "digest": network.digest, "vertices": list(network.labels),
@@ -360,7 +356,7 @@ def _schedule(record: _File) -> Schedule:
     if (said := record.few_steps) is not None:
         columns = (said.worth, 3), (said.price, 4), (said.forwarding, 5)
         tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
-        few = StepBound(said.seconds, StepProof(said.steps, *tables))
+        few = StepProof(said.steps, *tables, seconds=said.seconds)
     prices = _prices(record, network)
     bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(

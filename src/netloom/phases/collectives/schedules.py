@@ -114,24 +114,6 @@ class Bound:
 
 
 @dataclass(frozen=True, eq=False)
-class StepBound:
-    """The time that no schedule of few steps beats.
-
-    Attributes
-    ----------
-    seconds
-        Latencies left out.
-    proof
-        The prices that prove it, of the number of steps in it. For reduce-scatter and reduce they
-        are those of the all-gather or broadcast that runs backwards. It uses channels from their
-        ends to their beginnings, in steps from the last to the first.
-    """
-
-    seconds: float
-    proof: StepProof
-
-
-@dataclass(frozen=True, eq=False)
 class Schedule:
     """When each message of a collective leaves and arrives, and which way it goes.
 
@@ -160,7 +142,7 @@ class Schedule:
     end: Floats
     routes: Lists
     bound: Bound
-    few: StepBound | None = None
+    few: StepProof | None = None
 
     @property
     def finish_seconds(self) -> float:
@@ -188,13 +170,10 @@ class Schedule:
         exact = program.chunk_size * self.size_bytes
         near = np.rint(exact)
         whole = np.where(np.abs(exact - near) <= ROUNDING * exact, near, np.ceil(exact))
-        block = {
-            "all-gather": program.first_owner, "reduce-scatter": program.final_owner,
-            "all-to-all": program.first_owner.astype(np.int64) * ranks + program.final_owner,
-        }.get(program.collective)  # fmt: skip
-        if block is None:
+        if program.collective not in ("all-gather", "reduce-scatter", "all-to-all"):
             return int(whole.sum())
-        return ranks * int(np.bincount(block, whole).max())
+        first, final = (np.maximum(each, 0) for each in (program.first_owner, program.final_owner))
+        return ranks * int(np.bincount(first.astype(np.int64) * ranks + final, whole).max())
 
     @property
     def sending(self) -> Floats:
@@ -225,14 +204,12 @@ def cut_seconds(
         return 0.0
     leaving = float(network.rate[held[network.source] & ~held[network.target]].sum())
     coming = float(network.rate[~held[network.source] & held[network.target]].sum())
-    part = {
-        "all-gather": many / ranks, "reduce-scatter": many / ranks,
-        "broadcast": float(held[root]), "reduce": float(held[root]),
-        "all-reduce": 1.0, "all-to-all": many * (ranks - many) / ranks,
-    }[collective]  # fmt: skip
-    through = coming if collective in INTO else leaving
-    if collective in ("all-reduce", "all-to-all"):
+    part, through = many / ranks, coming if collective in INTO else leaving
+    if collective in ("broadcast", "reduce"):
+        part = float(held[root])
+    elif collective in PRICED:
         through = min(leaving, coming)
+        part = 1.0 if collective == "all-reduce" else many * (ranks - many) / ranks
     return part * size_bytes / through if part else 0.0
 
 
@@ -438,36 +415,27 @@ class StepProof:
     forwarding
         int64[…, 5]: a root, the source and target of a link, a step, and a value. It is the value
         of having the root's data at the source for the link up to that step.
+    seconds
+        What that is at the size of a schedule, latencies left out. For reduce-scatter and reduce
+        the prices are those of the all-gather or broadcast that runs backwards. It uses channels
+        from their ends to their beginnings, in steps from the last to the first.
     """
 
     steps: int
     worth: Ints
     price: Ints
     forwarding: Ints
+    seconds: float = 0.0
 
     @property
     def count(self) -> int:
         """How many numbers it takes."""
         return len(self.worth) + len(self.price) + len(self.forwarding)
 
-    def lines(self, names: Sequence[str]) -> list[str]:
-        """Return the proof as text, a line for each number. ``names`` of vertices.
-
-        Steps are numbered from 1 here.
-        """
-        said = [
-            f"price of {names[a]} -> {names[b]} in step {step + 1}: {value}"
-            for a, b, step, value in self.price.tolist()
-        ]
-        said += [
-            f"worth of data of {names[root]} at {names[rank]}: {value}"
-            for root, rank, value in self.worth.tolist()
-        ]
-        return said + [
-            f"forwarding data of {names[root]} over {names[a]} -> {names[b]} up to step "
-            f"{step + 1}: {value}"
-            for root, a, b, step, value in self.forwarding.tolist()
-        ]
+    @property
+    def total(self) -> int:
+        """All worths together."""
+        return int(self.worth[:, -1].sum())
 
 
 def proven_rounds(
