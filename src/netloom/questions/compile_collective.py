@@ -432,7 +432,7 @@ def compile_collective(
     (True, True, 0.04)
     """
     from netloom.phases.collectives.few_steps import in_steps
-    from netloom.phases.collectives.pipelines import on_tables, timed_on_tables
+    from netloom.phases.collectives.pipelines import on_tables
     from netloom.phases.collectives.synthesis import (
         IN_STEPS,
         ON_TABLES,
@@ -456,14 +456,15 @@ def compile_collective(
             )
         rounds: int | None = None
         if ready.routing is not None:
-            found = on_tables(
+            timed, rounds = on_tables(
                 network,
                 ready.routing,
-                collective=question.collective,
+                question.collective,
+                ready.size,
                 chunks=question.chunks or 1,
                 seed=question.seed,
             )
-            method, timed, rounds = ON_TABLES, timed_on_tables(found, ready.size), found.rounds
+            method = ON_TABLES
         else:
             timed = synthesised(
                 network,

@@ -35,11 +35,11 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted, listed
 from netloom.phases.collectives.network import RankNetwork
-from netloom.phases.collectives.pipelines import BACKWARDS, Timed
+from netloom.phases.collectives.pipelines import BACKWARDS, Sent, Timed, timed, unfilled
 from netloom.phases.collectives.schedules import Schedule, StepProof, steps_seconds
 from netloom.phases.collectives.synthesis import proven
 from netloom.phases.collectives.trees import optimum
-from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, single
+from netloom.workload.programs.collectives.program import EVERYBODY, single
 from netloom.workload.programs.messages import cut, grouped
 
 if TYPE_CHECKING:
@@ -593,11 +593,8 @@ def _timed(
     place, way = np.divmod(known, several)
     step, link = np.divmod(place, used.num_links)
     carried = cut(chunk[order], count)
-    source, target, channels = (
-        used.source[link],
-        used.target[link],
-        used.channels.values[used.channels.offsets[link] + way],
-    )
+    source, target = used.source[link], used.target[link]
+    channels = used.channels.values[used.channels.offsets[link] + way]
     many, backwards = len(sends.origin), collective in BACKWARDS
     owners = sends.origin, np.full(many, EVERYBODY, np.int32)
     if backwards:
@@ -605,22 +602,15 @@ def _timed(
         source, target, step = target[order], source[order], step.max() - step[order]
         carried, channels, owners = carried.taken(order), channels[order], owners[::-1]
     step = np.unique(step, return_inverse=True)[1]
-    program = CollectiveProgram(
-        collective,
-        "synthesised",
-        network.num_ranks,
-        np.full(many, 1 / many),
-        root if len(sends.roots) == 1 else 0,
-        source,
-        target,
-        step.astype(np.int32),
-        carried,
-        np.full(len(step), backwards),
-        *owners,
+    rank = root if len(sends.roots) == 1 else 0
+    program = unfilled(collective, network.num_ranks, rank, np.full(many, 1 / many), *owners)
+    sent = Sent(source, target, carried, np.full(len(step), backwards))
+    parts = np.add.reduceat(program.chunk_size[carried.values], carried.offsets[:-1])
+    lasting = (
+        parts * size_bytes / network.channel_rate[channels] + network.channel_latency[channels]
     )
-    lasting = program.message_size * size_bytes / network.channel_rate[channels]
-    lasting += network.channel_latency[channels]
     longest = np.zeros(step.max() + 1)
     np.maximum.at(longest, step, lasting)
     start = np.append(0.0, np.cumsum(longest))[step]
-    return Timed(program, network, size_bytes, start, start + lasting, single(channels), 0.0)
+    times = start, start + lasting
+    return timed(program, network, size_bytes, sent, times, single(channels), 0.0)

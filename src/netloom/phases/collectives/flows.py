@@ -26,7 +26,6 @@ import numpy as np
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
-from netloom.base.words import counted
 from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import (
     CHUNKS,
@@ -36,6 +35,7 @@ from netloom.phases.collectives.pipelines import (
     below_roots,
     pipelined,
     slices_of,
+    turned_round,
 )
 from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import (
@@ -48,7 +48,7 @@ from netloom.phases.collectives.trees import (
     weakest_groups,
 )
 from netloom.workload.programs.collectives.program import EVERYBODY
-from netloom.workload.programs.messages import Lists, lists
+from netloom.workload.programs.messages import Lists, cut, lists
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -99,26 +99,6 @@ def prices_of(tables: Floats, level: Floats) -> Prices:
     )
 
 
-def on_channels(prices: Prices, link: Ints, num_links: int) -> Prices:
-    """Return prices of links as those of their channels.
-
-    Parameters
-    ----------
-    link
-        int64[num_channels], the link that each channel is part of.
-    """
-    channels, price = [], []
-    for number in range(len(prices.channels.offsets) - 1):
-        first, last = prices.channels.offsets[number : number + 2]
-        each = np.zeros(num_links, np.int64)
-        each[prices.channels.values[first:last]] = prices.price[first:last]
-        some = np.flatnonzero(each[link])
-        channels.append(some.astype(np.int32))
-        price.append(each[link[some]])
-    offsets = np.append(0, np.cumsum([len(each) for each in channels], dtype=np.int64))
-    return Prices(Lists(offsets, np.concatenate(channels)), np.concatenate(price), prices.level)
-
-
 MOST_FLOWS = 400_000
 """A linear program of more variables is refused."""
 
@@ -158,21 +138,6 @@ class Joint:
     rate: Fraction
     prices: Prices
 
-    @property
-    def bandwidth(self) -> float:
-        """Algorithm bandwidth that the trees reach, relative to the network's reference rate."""
-        return float(self.rate * int(self.trees.sum()) * self.network.unit)
-
-    @property
-    def bound(self) -> float:
-        """That of the linear program, relative to the network's reference rate."""
-        return self.upper * float(self.network.unit)
-
-    def __repr__(self) -> str:
-        trees, on = int(self.trees.sum()), self.network.topology.name
-        of = f"{self.bandwidth:.6g} of {self.bound:.6g}"
-        return f"<all-reduce {of} on {on}, {counted(trees, 'pair')} of trees>"
-
 
 def joint(network: RankNetwork) -> Joint:
     """Return the best split of links between in-trees and out-trees, and how many trees of whom.
@@ -186,8 +151,9 @@ def joint(network: RankNetwork) -> Joint:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
-    >>> joint(rank_network(topology("line:4")))
-    <all-reduce 1 of 1 on line:4, 1 pair of trees>
+    >>> found = joint(rank_network(topology("line:4")))
+    >>> found.upper, float(found.rate * found.trees.sum())
+    (1.0, 1.0)
     """
     ways = optimum(network).rate, optimum(network.reversed()).rate
     each = ways[0] * ways[1] / (ways[0] + ways[1])  # of a root, one collective after the other
@@ -243,7 +209,6 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     >>> round(solved(rank_network(topology("mesh:3x3")))[0], 9)
     1.5
     """
-    from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
@@ -260,27 +225,31 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     own = own + csr_array((np.ones(len(rows)), place), own.shape)
     ways = np.repeat([1.0, -1.0], ranks)
     switches = kron(eye_array(2), leaving[ranks:])
-    equal = block_array(
-        [[own, None, kron(diags_array(ways), leaving)], [None, switches, None]], format="csr"
-    )
+    moved = kron(diags_array(ways), leaving)
+    equal = block_array([[own, None, moved], [None, switches, None]], format="csr")
     above = kron(eye_array(2), kron(np.ones((ranks, 1)), eye_array(links)))
     both = kron(np.ones((1, 2)), eye_array(links))
-    within = block_array(
-        [[csr_array((flows, ranks)), -above, eye_array(flows)], [None, both, None]], format="csr"
-    )
-    solve: Any = linprog  # whose types know no sparse arrays
-    gain = np.zeros(columns)
+    none = csr_array((flows, ranks))
+    within = block_array([[none, -above, eye_array(flows)], [None, both, None]], format="csr")
+    gain, room = np.zeros(columns), np.append(np.zeros(flows), network.capacity)
     gain[:ranks] = -1
-    result = solve(
-        gain, A_ub=within, b_ub=np.append(np.zeros(flows), network.capacity.astype(np.float64)),
-        A_eq=equal, b_eq=np.zeros(equal.shape[0]), method="highs",
-    )  # fmt: skip
-    assert result.status == 0, result.message
+    result = _optimum(gain, within, room, equal)
     prices = prices_of(
         -result.ineqlin.marginals[:flows].reshape(2 * ranks, links),
         -result.eqlin.marginals[2 * ranks * vertices :].reshape(2, vertices - ranks),
     )
     return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links], prices
+
+
+def _optimum(gain: Floats, above: Any, most: Floats, equal: Any, method: str = "highs") -> Any:
+    """Return the solution of a linear program whose equations are 0."""
+    from scipy import optimize
+
+    linprog: Any = optimize.linprog  # whose types know no sparse arrays
+    nothing = np.zeros(equal.shape[0])
+    found = linprog(gain, A_ub=above, b_ub=most, A_eq=equal, b_eq=nothing, method=method)
+    assert found.status == 0, found.message
+    return found
 
 
 def _leaving(network: RankNetwork) -> csr_array:
@@ -312,7 +281,7 @@ def all_reduce(
     Raises
     ------
     InputError
-        As ``joint`` does, or if the size is none.
+        As ``joint`` does.
 
     Examples
     --------
@@ -323,10 +292,8 @@ def all_reduce(
     >>> round(found.bound_seconds, 9), found.efficiency > 0.95
     (0.04, True)
     """
-    if not size_bytes > 0:
-        raise InputError("size", f"{size_bytes}", "above 0 bytes")
     best = joint(network)
-    bound = size_bytes / (best.bound * network.bytes_per_second)
+    bound = size_bytes / (best.upper * float(network.unit) * network.bytes_per_second)
     rate = float(best.rate * network.unit) * network.bytes_per_second
     out = packed(network, best.out, best.trees, rate)
     back = network.reversed()
@@ -337,30 +304,38 @@ def all_reduce(
         for name in ("source", "target", "capacity")
     )
     into = replace(out, network=back) if mirrored else packed(back, shares, best.trees, rate)
-    number = len(out.routes.offsets) - 1
-    routes = lists(
-        [out.routes.of(route).tolist() for route in range(number)]
-        + [turned[into.routes.of(route)][::-1].tolist()
-           for route in range(len(into.routes.offsets) - 1)],
-        np.int32,
-    )  # fmt: skip
     messages, before, after, multiplicity = _pairs(out, into)
+    kinds = len(out.routes.lengths), len(into.routes.lengths)
+    back_ways = turned_round(into.routes)
+    routes = cut(
+        np.append(out.routes.values, turned[back_ways.values]).astype(np.int32),
+        np.append(out.routes.lengths, back_ways.lengths),
+    )
     every, total = np.full(len(multiplicity), EVERYBODY, np.int32), int(out.trees.sum())
     tracks = Tracks(
-        network, routes, np.append(slices_of(out), slices_of(into)), "all-reduce", 0,
-        messages, before, after, np.arange(len(routes.lengths)) >= number, multiplicity / total, 1,
-        (every, every.copy()),
-    )  # fmt: skip
+        network,
+        routes,
+        "all-reduce",
+        0,
+        messages,
+        before,
+        after,
+        np.repeat([False, True], kinds),
+        np.append(*(slices_of(trees, below_roots(trees)[0]) for trees in (out, into))),
+        multiplicity / total,
+        1,
+        (every, every),
+    )
     pairs = total / int((out.trees > 0).sum())  # of a root, of those that have any
     each = pairs if pairs <= FEW_TREES else 1  # chunks of a root: many of each of few trees, or all
     most = 1.5 * CHUNKS[-1] / each  # about as many of each root as given
     tried = [many for many in chunks if many <= most] or chunks[:1]
+    share = multiplicity.astype(np.float64)
 
-    def cut(many: int) -> Floats:
-        return (many * each / pairs) * multiplicity.astype(np.float64)
+    def parts(many: int) -> Floats:
+        return (many * each / pairs) * share
 
-    made = pipelined(tracks, cut, tried, size_bytes, bound, until)
-    return replace(made, prices=best.prices)
+    return pipelined(tracks, parts, tried, size_bytes, bound, until, best.prices)
 
 
 def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
@@ -369,10 +344,9 @@ def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
     Data goes up the in-tree and down the out-tree of the same root. Routes of in-trees have the
     numbers after those of out-trees.
     """
-    up_route, ups = below_roots(into)
-    down_route, downs = below_roots(out)
-    first, others = len(out.routes.lengths), ups.shape[1]
-    routes, firsts, seconds = (list[list[int]]() for _ in range(3))
+    first, others = len(out.routes.lengths), out.network.num_ranks - 1
+    ups, downs, every = below_roots(into), below_roots(out), np.arange(others)
+    found: list[list[Ints]] = [[], [], []]
     many: list[int] = []
     for root in np.flatnonzero(out.trees).tolist():
         left = [
@@ -386,16 +360,20 @@ def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
                 rest[-1][1] -= most
                 if not rest[-1][1]:
                     rest.pop()
-            above, over = ups[up], downs[down]  # the message of the rank above, of each
-            later, below = np.flatnonzero(above >= 0), np.flatnonzero(over >= 0)
-            ends, starts = np.flatnonzero(above < 0), np.flatnonzero(over < 0)
-            before = later, np.repeat(ends, len(starts)), others + over[below]
-            after = above[later], others + np.tile(starts, len(ends)), others + below
-            routes.append([*(first + up_route[up]).tolist(), *down_route[down].tolist()])
-            firsts.append(np.concatenate(before).tolist())
-            seconds.append(np.concatenate(after).tolist())
+            # a message up waits for those of the ranks below, one down for that to the rank above
+            (go_up, parent, child), (go_down, above, below) = (
+                [each.of(batch) for each in ways] for ways, batch in ((ups, up), (downs, down))
+            )
+            ends, starts = np.setdiff1d(every, child), np.setdiff1d(every, below) + others
+            ways, turns = len(ends), np.repeat(ends, len(starts))
+            found[0].append(np.append(first + go_up, go_down))
+            found[1].append(np.concatenate([child, turns, others + above]))
+            found[2].append(np.concatenate([parent, np.tile(starts, ways), others + below]))
             many.append(most)
-    return lists(routes, np.int32), lists(firsts), lists(seconds), np.array(many, np.int64)
+    routes, before, after = (
+        cut(np.concatenate(rows), [len(row) for row in rows]) for rows in found
+    )
+    return routes, before, after, np.array(many, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,17 +398,10 @@ class Exchange:
     prices: Prices
 
     @property
-    def bandwidth(self) -> float:
-        """Algorithm bandwidth, relative to the network's reference rate: size over time."""
-        return self.rate * self.network.num_ranks * float(self.network.unit)
-
-    @property
     def bytes_per_second(self) -> float:
-        """Algorithm bandwidth. No all-to-all moves a rank's buffer faster."""
-        return self.bandwidth * self.network.bytes_per_second
-
-    def __repr__(self) -> str:
-        return f"<all-to-all {self.bandwidth:.6g} on {self.network.topology.name}>"
+        """Algorithm bandwidth: size over time. No all-to-all moves a rank's buffer faster."""
+        network = self.network
+        return self.rate * network.num_ranks * float(network.unit) * network.bytes_per_second
 
 
 def exchange(network: RankNetwork) -> Exchange:
@@ -445,10 +416,9 @@ def exchange(network: RankNetwork) -> Exchange:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
-    >>> exchange(rank_network(topology("torus:4x4")))
-    <all-to-all 2 on torus:4x4>
+    >>> round(exchange(rank_network(topology("torus:4x4"))).bytes_per_second, 9)
+    2.0
     """
-    from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack, kron
 
     optimum(network)  # refuses networks in pieces
@@ -457,21 +427,16 @@ def exchange(network: RankNetwork) -> Exchange:
     if flows > MOST_FLOWS:
         found = f"{ranks} ranks and {links} links"
         raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
-    wanted = np.zeros((ranks, vertices))
-    wanted[:, :ranks] = -1.0
-    wanted[np.arange(ranks), np.arange(ranks)] = ranks - 1.0
+    wanted = ranks * np.eye(ranks, vertices)
+    wanted[:, :ranks] -= 1.0
     moved = kron(eye_array(ranks), -_leaving(network))
     equal = hstack([moved, csr_array(wanted.reshape(-1, 1))], format="csr")
     shared = kron(np.ones((1, ranks)), eye_array(links))
     shared = hstack([shared, csr_array((links, 1))], format="csr")
     gain = np.zeros(flows + 1)
     gain[-1] = -1
-    solve: Any = linprog  # whose types know no sparse arrays
-    result = solve(
-        gain, A_ub=shared, b_ub=network.capacity.astype(np.float64), A_eq=equal,
-        b_eq=np.zeros(ranks * vertices), method="highs" if flows < 10_000 else "highs-ipm",
-    )  # fmt: skip
-    assert result.status == 0, result.message
+    method, room = "highs" if flows < 10_000 else "highs-ipm", network.capacity.astype(np.float64)
+    result = _optimum(gain, shared, room, equal, method)
     prices = prices_of(-result.ineqlin.marginals[None], np.zeros((2, 0)))
     return Exchange(network, float(result.x[-1]), result.x[:-1].reshape(ranks, links), prices)
 
@@ -555,7 +520,7 @@ def all_to_all(
     Raises
     ------
     InputError
-        As ``exchange`` does, or if the size is none.
+        As ``exchange`` does.
 
     Examples
     --------
@@ -565,8 +530,6 @@ def all_to_all(
     >>> all_to_all(net, 1e9).efficiency > 0.98
     True
     """
-    if not size_bytes > 0:
-        raise InputError("size", f"{size_bytes}", "above 0 bytes")
     found = exchange(network)
     bound = size_bytes / found.bytes_per_second
     peeled, ranks = paths_of(found), network.num_ranks
@@ -582,17 +545,24 @@ def all_to_all(
                 hops.append(numbers.setdefault(tuple(since), len(numbers)))
                 since = []
         route.append(hops)
-    used = np.zeros(len(numbers))
-    for (_, _, part, _), along in zip(peeled, route, strict=True):
-        used[along] += part * found.rate
-    source, target, weight, _ = zip(*peeled, strict=True)
-    messages = lists(route, np.int32)
-    pairs = [range(max(each - 1, 0)) for each in messages.lengths.tolist()]
-    before = lists(pairs)
+    source, target, parts, _ = zip(*peeled, strict=True)
+    weight, messages = np.array(parts), lists(route, np.int32)
+    part = (weight * found.rate)[messages.owners()]
+    before = lists(range(max(each - 1, 0)) for each in messages.lengths.tolist())
     tracks = Tracks(
-        network, lists(numbers, np.int32), used, "all-to-all", 0, messages,
-        before, before._replace(values=before.values + 1), np.zeros(len(numbers), np.bool_),
-        np.array(weight), ranks, (np.array(source, np.int32), np.array(target, np.int32)),
-    )  # fmt: skip
-    made = pipelined(tracks, lambda many: many * moves, chunks, size_bytes, bound, until)
-    return replace(made, prices=found.prices)
+        network,
+        lists(numbers, np.int32),
+        "all-to-all",
+        0,
+        messages,
+        before,
+        before._replace(values=before.values + 1),
+        np.zeros(len(numbers), np.bool_),
+        np.bincount(messages.values, part, len(numbers)),
+        weight,
+        ranks,
+        (np.array(source, np.int32), np.array(target, np.int32)),
+    )
+    return pipelined(
+        tracks, lambda many: many * moves, chunks, size_bytes, bound, until, found.prices
+    )

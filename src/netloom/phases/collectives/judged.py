@@ -76,11 +76,9 @@ def judge(schedule: Schedule) -> Judged:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.trees import optimum
-    >>> from netloom.phases.collectives.synthesis import schedule_of
-    >>> from netloom.phases.collectives.synthesis import synthesised
+    >>> from netloom.phases.collectives.synthesis import proven, synthesised
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> judge(schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))).depth
+    >>> judge(proven(synthesised(net, "all-gather", 1e9))).depth
     2
     """
     _check_meaning(schedule)

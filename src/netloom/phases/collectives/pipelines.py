@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import product
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -28,9 +27,9 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.progress import tell_so_far
-from netloom.phases.collectives.network import RankNetwork, whole_numbers
+from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.schedules import Prices
-from netloom.phases.collectives.trees import Forest, Optimum, forest, optimum
+from netloom.phases.collectives.trees import Forest, forest, optimum
 from netloom.routing import Paths, Routing, paths
 from netloom.workload.counter_random import stream_keys
 from netloom.workload.programs.collectives.program import (
@@ -40,16 +39,13 @@ from netloom.workload.programs.collectives.program import (
     single,
     waits,
 )
-from netloom.workload.programs.messages import Lists, grouped
+from netloom.workload.programs.messages import Lists, cut, grouped
 
 # -- on cables -------------------------------------------------------------------------------------
 
 
 MOST_MESSAGES = 3_000_000
 """A schedule of more messages is refused."""
-
-NUM_PRIORITIES = 3
-"""Orders of ``priorities``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +60,6 @@ class Jobs:
         float64[num_messages], the part of the collective's size that each carries.
     chunk
         int32[num_messages], the chunk that each carries.
-    sums
-        bool[num_messages], whether the target adds it to what it has.
     before, after
         int64[…], pairs of messages: the first must have arrived before the second leaves.
     """
@@ -73,7 +67,6 @@ class Jobs:
     route: Ints
     part: Floats
     chunk: Ints
-    sums: Bools
     before: Ints
     after: Ints
 
@@ -106,8 +99,6 @@ class Tracks:
     ----------
     network, routes
         The ranks, and the links of each route.
-    slices
-        float64[num_routes], what the tracks use of each route, in capacity of the network.
     collective, root
         What they are for.
     messages
@@ -116,6 +107,8 @@ class Tracks:
         Pairs of messages of a track: the first must have arrived before the second leaves.
     sums
         bool[num_routes], whether what comes by a route is added.
+    slices
+        float64[num_routes], what the tracks use of each route, in capacity of the network.
     weight, total
         How much goes along each track, if the collective's size is ``total``.
     owners
@@ -124,13 +117,13 @@ class Tracks:
 
     network: RankNetwork
     routes: Lists
-    slices: Floats
     collective: str
     root: int
     messages: Lists
     before: Lists
     after: Lists
     sums: Bools
+    slices: Floats
     weight: NDArray[Any]
     total: int
     owners: tuple[Ints, Ints]
@@ -144,20 +137,23 @@ class Tracks:
         track = np.repeat(np.arange(len(parts)), parts)  # of each chunk
         number = np.arange(len(track)) - np.repeat(np.cumsum(parts) - parts, parts)
         size = (self.weight / (self.total * parts))[track]
-        route, before, after = (
-            each.taken(track) for each in (self.messages, self.before, self.after)
-        )
+        ways = self.messages, self.before, self.after
+        route, before, after = (each.taken(track) for each in ways)
         chunk, first = route.owners(), route.offsets[before.owners()]
-        jobs = Jobs(
-            route.values, size[chunk], chunk.astype(np.int32), self.sums[route.values],
-            first + before.values, first + after.values,
-        )  # fmt: skip
-        empty = np.zeros(0, np.int32)
-        program = CollectiveProgram(
-            self.collective, "synthesised", self.network.num_ranks, size, self.root, empty, empty,
-            empty, single(empty), np.zeros(0, np.bool_), *(each[track] for each in self.owners),
-        )  # fmt: skip
+        pairs = first + before.values, first + after.values
+        jobs = Jobs(route.values, size[chunk], chunk.astype(np.int32), *pairs)
+        owners = (each[track] for each in self.owners)
+        program = unfilled(self.collective, self.network.num_ranks, self.root, size, *owners)
         return jobs, program, (number / parts[track])[chunk]
+
+
+def unfilled(
+    collective: str, ranks: int, root: int, size: Floats, first: Ints, final: Ints
+) -> CollectiveProgram:
+    """Return a program without messages: sizes, first and final owners of its chunks."""
+    no, none = np.zeros(0, np.int32), np.zeros(0, np.bool_)
+    messages = no, no, no, single(no), none
+    return CollectiveProgram(collective, "synthesised", ranks, size, root, *messages, first, final)
 
 
 class Servers(NamedTuple):
@@ -230,13 +226,41 @@ class Timed:
         inside = np.minimum(first, last) >= self.network.topology.num_channels
         return float(size[inside].sum() / size.sum())
 
-    @property
-    def bytes_per_second(self) -> float:
-        """The algorithm bandwidth: size over time."""
-        return self.size_bytes / self.finish_seconds
 
-    def __repr__(self) -> str:
-        return f"<{self.program!r}, {self.efficiency:.4f} of the bound>"
+class Sent(NamedTuple):
+    """What messages are sent: columns of ``CollectiveProgram``."""
+
+    source: Ints
+    target: Ints
+    chunks: Lists
+    sums: Bools
+
+
+def timed(
+    program: CollectiveProgram,
+    network: RankNetwork,
+    size_bytes: float,
+    sent: Sent,
+    times: tuple[Floats, Floats],
+    routes: Lists,
+    bound: float,
+    *,
+    ties: tuple[Ints, ...] = (),
+    prices: Prices | None = None,
+) -> Timed:
+    """Return a program with these messages, in the order of their starts.
+
+    ``times``: starts and ends. ``ties``: what orders messages of one start, the last key first.
+    """
+    step = np.unique(times[0], return_inverse=True)[1].astype(np.int32)
+    order = np.lexsort((*ties, step))
+    source, target, sums, start, end = (
+        each[order] for each in (sent.source, sent.target, sent.sums, *times)
+    )
+    kept = Sent(source, target, sent.chunks.taken(order), sums)
+    program = replace(program, step=step[order], **kept._asdict())
+    taken = routes.taken(order)
+    return Timed(program, network, size_bytes, start, end, taken, bound, prices)
 
 
 def servers(network: RankNetwork, routes: Lists, slices: Floats | None = None) -> Servers:
@@ -294,21 +318,20 @@ def listed(
     place = np.empty(many, np.int64)
     place[np.argsort(priority, kind="stable")] = np.arange(many)
     waits = np.bincount(jobs.after, minlength=many).astype(np.int32)
-    through = np.repeat(np.arange(num_routes), taken.lengths)
+    links, offsets = len(shared.room), grouped(jobs.route, jobs.route, num_routes)[0]
+    through = grouped(taken.values, taken.owners(), links)
+    waiting = np.zeros(many, [("key", "i4"), ("item", "i4")])
     start, end = np.full(many, -1.0), np.full(many, -1.0)
-    links = len(shared.room)
     sent = run_list(
         (jobs.route, shared.seconds(jobs, size_bytes), place, waits),
         grouped(jobs.before, jobs.after, many),
-        (taken.offsets, taken.values, shared.rate, shared.latency,
-         *grouped(taken.values, through, links)),
+        (*taken, shared.rate, shared.latency, *through),
         shared.room.copy(),
-        (grouped(jobs.route, jobs.route, num_routes)[0],
-         np.zeros(many, [("key", "i4"), ("item", "i4")]), np.zeros(num_routes, np.int64)),
+        (offsets, waiting, np.zeros(num_routes, np.int64)),
         np.zeros(2 * many + 2, [("key", "f8"), ("item", "i8")]),
         (np.zeros(links + 1, np.int64), np.zeros(links, np.int8)),
         (start, end),
-    )  # fmt: skip
+    )
     assert sent == many, "messages that wait for each other in a circle"
     return start, end
 
@@ -329,10 +352,10 @@ def priorities(
         Chunks per block.
     """
     way = jobs.longest(np.ones(len(jobs)))
-    seconds = jobs.longest(shared.seconds(jobs, size_bytes) + shared.latency[jobs.route])
+    lasting = shared.seconds(jobs, size_bytes)
+    seconds = jobs.longest(lasting + shared.latency[jobs.route])
     loads = np.zeros(len(shared.room))
-    busy = np.bincount(jobs.route, shared.seconds(jobs, size_bytes) * shared.rate[jobs.route],
-                       minlength=len(shared.rate))  # fmt: skip
+    busy = np.bincount(jobs.route, lasting * shared.rate[jobs.route], len(shared.rate))
     np.add.at(loads, shared.taken.values, np.repeat(busy, shared.taken.lengths))
     least = float((loads / shared.room).max())
     return [share * per_block - way, share * least - 2 * seconds, -seconds]
@@ -392,8 +415,7 @@ def along_trees(
     Raises
     ------
     InputError
-        If the collective is another, the size is none, a root is no rank, the network is in
-        pieces, or a switch has not as much bandwidth in as out.
+        If the network is in pieces, or a switch has not as much bandwidth in as out.
 
     Examples
     --------
@@ -404,39 +426,34 @@ def along_trees(
     >>> found.efficiency > 0.99, found.program.num_ranks
     (True, 9)
     """
-    forward = BACKWARDS.get(collective, collective)
-    if forward not in ("all-gather", "broadcast"):
-        wanted = "all-gather, reduce-scatter, broadcast or reduce"
-        raise InputError("collective", f"'{collective}'", wanted)
-    if not size_bytes > 0:
-        raise InputError("size", f"{size_bytes}", "above 0 bytes")
-    if not 0 <= root < network.num_ranks:
-        raise InputError("root", f"{root}", f"0 to {network.num_ranks - 1}")
     weights = np.ones(network.num_ranks, np.int64)
-    if forward == "broadcast":
+    if collective in ("broadcast", "reduce"):
         weights = (np.arange(network.num_ranks) == root).astype(np.int64)
-    backwards = forward != collective
-    used = network.reversed() if backwards else network
-    best = optimum(used, weights)
+    backwards = collective in BACKWARDS
+    best = optimum(network.reversed() if backwards else network, weights)
     trees = forest(best)
-    route, above = below_roots(trees)
-    batch, after = np.nonzero(above >= 0)
+    messages, before, after = below_roots(trees)
     block, every = trees.root, np.full(len(trees.root), EVERYBODY, np.int32)
     tracks = Tracks(
-        used, trees.routes, slices_of(trees), collective, root,
-        Lists(np.arange(len(route) + 1) * route.shape[1], route.ravel()),
-        grouped(batch, above[batch, after], len(route)), grouped(batch, after, len(route)),
-        np.zeros(len(trees.routes.lengths), np.bool_), trees.many, int(trees.trees.sum()),
+        best.network,
+        trees.routes,
+        collective,
+        root,
+        messages,
+        before,
+        after,
+        np.zeros(len(trees.routes.lengths), np.bool_),
+        slices_of(trees, messages),
+        trees.many,
+        int(trees.trees.sum()),
         (every, block) if backwards else (block, every),
-    )  # fmt: skip
+    )
     each = int(trees.trees.max())
     alike = each if each <= FEW_TREES else 1  # then all chunks have one size
     share = trees.many / trees.trees[trees.root]
     ladder = [alike * many for many in chunks]
     bound = best.seconds(size_bytes)
-    return pipelined(
-        tracks, lambda many: many * share, ladder, size_bytes, bound, until, backwards=backwards
-    )
+    return pipelined(tracks, lambda many: many * share, ladder, size_bytes, bound, until)
 
 
 def pipelined(
@@ -446,10 +463,12 @@ def pipelined(
     size_bytes: float,
     bound_seconds: float,
     until: float = np.inf,
-    *,
-    backwards: bool = False,
+    prices: Prices | None = None,
 ) -> Timed:
     """Return the fastest schedule of chunks along tracks, its messages by their starts.
+
+    If the collective is one of ``BACKWARDS``, time runs backwards: copies on the reversed network
+    become sums on the network.
 
     Parameters
     ----------
@@ -461,22 +480,22 @@ def pipelined(
         Seconds that no schedule can beat.
     until
         As ``fastest`` has it.
-    backwards
-        Whether time runs backwards: copies on the reversed network become sums on the network.
+    prices
+        Of links, if they prove the bound.
     """
     network, routes = tracks.network, tracks.routes
     shared = [servers(network, routes)]
     if (routes.lengths > 1).any():
         shared.append(servers(network, routes, tracks.slices))
 
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
+    def chunked(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
         return tracks.cut(np.maximum(np.rint(parts(many)), 1).astype(np.int64))
 
-    jobs, times, program = fastest(shared, cut, chunks, size_bytes, bound_seconds, until)
+    jobs, times, program = fastest(shared, chunked, chunks, size_bytes, bound_seconds, until)
     start, end = times
     source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
     target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
-    sums, links = jobs.sums, routes.taken(jobs.route)
+    sums, links = tracks.sums[jobs.route], routes.taken(jobs.route)
     way: Ints = network.channels.values[network.channels.offsets[:-1]][links.values]
     # of parallel channels that are a link, a message takes the least busy
     message, several = links.owners(), network.channels.lengths > 1
@@ -489,19 +508,15 @@ def pipelined(
         ends[which] = float(end[message[place]])
         way[place] = network.channels.of(link)[which]
     taken = Lists(links.offsets, way)
-    if backwards:
+    if tracks.collective in BACKWARDS:
         start, end = end.max() - end, end.max() - start
         source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
-        last = np.repeat(taken.offsets[:-1] + taken.offsets[1:] - 1, taken.lengths)
-        taken = Lists(taken.offsets, taken.values[last - np.arange(len(last))])
-    _, step = np.unique(start, return_inverse=True)
-    order = np.lexsort((jobs.chunk, target, source, step))
-    made = replace(
-        program, source=source[order], target=target[order], step=step[order].astype(np.int32),
-        chunks=single(jobs.chunk[order]), sums=sums[order],
-    )  # fmt: skip
-    taken = taken.taken(order)
-    return Timed(made, network, size_bytes, start[order], end[order], taken, bound_seconds)
+        taken = turned_round(taken)
+    sent = Sent(source, target, single(jobs.chunk), sums)
+    times, ties = (start, end), (jobs.chunk, target, source)
+    return timed(
+        program, network, size_bytes, sent, times, taken, bound_seconds, ties=ties, prices=prices
+    )
 
 
 def fastest(
@@ -527,7 +542,7 @@ def fastest(
     until
         A time of ``perf_counter`` after which the best so far is returned, if there is one.
     """
-    ways = list(product(range(NUM_PRIORITIES), range(len(shared))))
+    ways = list(product(range(3), range(len(shared))))  # of the orders of ``priorities``
     hows = range(len(shared))
     best, finish, stale = None, np.inf, 0
     begun, done = perf_counter(), 0
@@ -568,28 +583,33 @@ def fastest(
     return best
 
 
-def slices_of(trees: Forest) -> Floats:
-    """Return what the trees use of each route, float64[num_routes], in capacity of the network."""
-    used = np.zeros(len(trees.routes.offsets) - 1, np.int64)
-    taken = trees.route >= 0
-    np.add.at(used, trees.route[taken], np.broadcast_to(trees.many[:, None], taken.shape)[taken])
+def turned_round(given: Lists) -> Lists:
+    """Return lists from their ends to their beginnings."""
+    last = np.repeat(given.offsets[:-1] + given.offsets[1:] - 1, given.lengths)
+    return Lists(given.offsets, given.values[last - np.arange(len(last))])
+
+
+def slices_of(trees: Forest, messages: Lists) -> Floats:
+    """Return what trees use of each route, float64[num_routes], in capacity of the network."""
+    used = np.zeros(len(trees.routes.lengths), np.int64)
+    np.add.at(used, messages.values, trees.many[messages.owners()])
     each = trees.rate / (float(trees.network.unit) * trees.network.bytes_per_second)
     return np.asarray(used.astype(np.float64) * each)
 
 
-def below_roots(trees: Forest) -> tuple[Ints, Ints]:
+def below_roots(trees: Forest) -> tuple[Lists, Lists, Lists]:
     """Return the messages down each batch, one to each rank but its root, in the order of ranks.
 
-    The route of each, and the number of the message that comes to the rank above, −1 if that is
-    the root: int[num_batches, num_ranks − 1].
+    The route of each. Then pairs of messages of a batch: the first comes to the rank above.
     """
-    ranks = trees.network.num_ranks
+    ranks, batches = trees.network.num_ranks, len(trees.root)
     below = np.arange(ranks)[None, :] != trees.root[:, None]
     place = np.cumsum(below, axis=1) - 1
     above = np.take_along_axis(place, np.maximum(trees.parent, 0), axis=1)
-    above[trees.parent == trees.root[:, None]] = -1
-    shape = (len(trees.root), ranks - 1)
-    return trees.route[below].reshape(shape), above[below].reshape(shape)
+    batch, rank = np.nonzero(below & (trees.parent != trees.root[:, None]))
+    messages = cut(trees.route[below], np.full(batches, ranks - 1))
+    pairs = above[batch, rank], place[batch, rank]
+    return messages, *(grouped(batch, each, batches) for each in pairs)
 
 
 # -- on installed routes ---------------------------------------------------------------------------
@@ -608,55 +628,20 @@ SLACK = 16
 """How many sends a rank may be ahead of its share of the trees grown so far."""
 
 
-@dataclass(frozen=True, eq=False)
-class TableSchedule:
-    """A schedule in rounds, whose messages take installed routes.
-
-    Attributes
-    ----------
-    network
-        Ranks and links.
-    program
-        The messages. Step = round.
-    routes
-        The route of every message.
-    rounds
-        Number of rounds. In one, the slowest channel carries one chunk.
-    depth
-        The most messages that a block takes one after the other.
-    best
-        The optimum of the network under any routing.
-    bound_rounds
-        The least rounds that any schedule takes, whatever its routes.
-    """
-
-    network: RankNetwork
-    program: CollectiveProgram
-    routes: Paths
-    rounds: int
-    depth: int
-    best: Optimum
-    bound_rounds: Fraction
-
-    @property
-    def of_bound(self) -> float:
-        """How much of the best bandwidth the schedule reaches, latencies left out."""
-        return float(self.bound_rounds / self.rounds)
-
-    def __repr__(self) -> str:
-        what = f"{self.rounds} rounds ({self.of_bound:.3f} of the bound), depth {self.depth}"
-        return f"<{self.program.collective} on {self.network.topology.name}: {what}>"
-
-
 def on_tables(
     network: RankNetwork,
     routing: Routing,
+    collective: str,
+    size_bytes: float,
     *,
-    collective: str = "all-gather",
     chunks: int = 1,
     seed: int = 1,
-) -> TableSchedule:
-    """Return an all-gather or a reduce-scatter over the routes of a routing.
+) -> tuple[Timed, int]:
+    """Return an all-gather or a reduce-scatter over the routes of a routing, and its rounds.
+
+    In a round, the slowest channel carries one chunk. There are two ways. All messages of a round
+    leave together, once those of the round before have arrived. Or each leaves as soon as its data
+    is there and its channels have room, earlier rounds first. It is what ends first.
 
     Parameters
     ----------
@@ -666,6 +651,8 @@ def on_tables(
         What gives the routes, such as ``lfts:FILE``: one for each pair of ranks.
     collective
         ``all-gather`` or ``reduce-scatter``.
+    size_bytes
+        As ``CollectiveProgram`` has it.
     chunks
         Into how many chunks each block is cut: more fill the rounds better.
     seed
@@ -674,8 +661,7 @@ def on_tables(
     Raises
     ------
     InputError
-        If the collective is another one, ranks or messages are too many, a pair has several routes
-        or one over a broken channel.
+        If ranks or messages are too many, a pair has several routes or one over a broken channel.
     NoRouteError
         If the routing has no route for a pair.
 
@@ -685,15 +671,12 @@ def on_tables(
     >>> from netloom.routing import parse_routing
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = topology("leaf-spine:4x2x4")
-    >>> found = on_tables(rank_network(net), parse_routing("d-mod-k", net))
-    >>> found.rounds >= found.bound_rounds, found.depth <= 6
+    >>> given = rank_network(net, bytes_per_second=25e9, latency_seconds=5e-7)
+    >>> found, rounds = on_tables(given, parse_routing("d-mod-k", net), "all-gather", 1e9)
+    >>> found.efficiency > 0.8, 15 <= rounds < 20
     (True, True)
     """
-    ranks = network.num_ranks
-    if collective not in ("all-gather", "reduce-scatter"):
-        raise InputError("collective", collective, "all-gather or reduce-scatter")
-    if chunks < 1:
-        raise InputError("chunks", str(chunks), "at least 1")
+    ranks, topology = network.num_ranks, network.topology
     if ranks > MOST_RANKS or ranks * ranks * chunks > MOST_ON_TABLES:
         wanted = f"at most {MOST_RANKS} ranks and {MOST_ON_TABLES} messages"
         raise InputError("ranks", f"{ranks} with {chunks} chunks each", wanted)
@@ -701,37 +684,52 @@ def on_tables(
     # blocks that go inward are grown as trees that go outward, and turned round in the end
     hosts = network.vertices[:ranks]
     ends = hosts.repeat(ranks), np.tile(hosts, ranks)
-    found = paths(network.topology, routing, *(ends if outward else ends[::-1]))
-    routes = found.whole(network.topology)
+    routes = paths(topology, routing, *(ends if outward else ends[::-1])).whole(topology)
     if routes.pair is not None:
         raise InputError("routing", "several routes per pair", "one, as forwarding tables give")
-    if not network.topology.channel_up[routes.channels].all():
+    if not topology.channel_up[routes.channels].all():
         raise InputError("routing", "a route over a broken channel", "routes that work")
-    base = network.topology.channel_bandwidth[routes.channels].min()
-    room = np.floor(network.topology.channel_bandwidth / base * (1 + 1e-12)).astype(np.int64)
+    rates = topology.channel_bandwidth.astype(np.float64)
+    room = np.floor(rates / rates[routes.channels].min() * (1 + 1e-12)).astype(np.int64)
     shallow = (ranks - 1).bit_length()
     tried = []
     for key in stream_keys(seed, TRIES):
         parent = _trees(network, routes, room, key)
-        tried.append((parent, *_timed(routes, room, parent, chunks)))
-    parent, round_of, rounds, depth = min(tried, key=lambda each: (max(each[3], shallow), each[2]))
-    best = optimum(network if outward else network.reversed())
-    unit = whole_numbers(np.array([base]))[1]
-    bound = unit / (best.rate * network.unit) * chunks
+        tried.append((parent, *_rounds(routes, room, parent, chunks)))
+    parent, round_of, rounds, _ = min(tried, key=lambda each: (max(each[3], shallow), each[2]))
     step = round_of if outward else rounds - 1 - round_of
     order = np.argsort(step, kind="stable")
     order = order[round_of[order] >= 0]
     root, target = np.divmod(order // chunks, ranks)
     source = parent[root, target]
-    begin, end = (source, target) if outward else (target, source)
-    size, first, final = owners(collective, ranks, chunks)
-    program = CollectiveProgram(
-        collective, "on-tables", ranks, size, 0, begin.astype(np.int32), end.astype(np.int32),
-        step[order].astype(np.int32), single(root * chunks + order % chunks),
-        np.full(len(order), not outward), first, final,
-    )  # fmt: skip
-    taken = routes.taken(source.astype(np.int64) * ranks + target)
-    return TableSchedule(network, program, taken, rounds, depth, best, bound)
+    pair, step = source.astype(np.int64) * ranks + target, step[order].astype(np.int32)
+    source, target = (
+        each.astype(np.int32) for each in ((source, target) if outward else (target, source))
+    )
+    chunk, sums = root * chunks + order % chunks, np.full(len(order), not outward)
+    sent = Sent(source, target, single(chunk), sums)
+    program = unfilled(collective, ranks, 0, *owners(collective, ranks, chunks))
+    program = replace(program, algorithm="on-tables", step=step, **sent._asdict())
+    # in time: routes of pairs of ranks that are used
+    used, route = np.unique(pair, return_inverse=True)
+    taken = Lists(routes.offsets.astype(np.int64), routes.channels.astype(np.int32)).taken(used)
+    first = taken.offsets[:-1]
+    slowest = np.minimum.reduceat(rates[taken.values], first)
+    late = np.add.reduceat(network.channel_latency[taken.values], first)
+    shared = Servers(slowest, late, taken, rates, network.bytes_per_second)
+    awaited = waits(program, stepwise=False)
+    pairs = awaited.values, awaited.owners()
+    jobs = Jobs(route.astype(np.int32), program.message_size, program.chunks.values, *pairs)
+    start, end = listed(shared, jobs, step, size_bytes)
+    lasting = shared.seconds(jobs, size_bytes) + late[route]
+    longest = np.zeros(program.num_steps)
+    np.maximum.at(longest, step, lasting)
+    if longest.sum() < end.max():
+        start = np.append(0.0, np.cumsum(longest))[step]
+        end = start + lasting
+    bound = optimum(network if outward else network.reversed()).seconds(size_bytes)
+    found = timed(program, network, size_bytes, sent, (start, end), taken.taken(route), bound)
+    return found, int(rounds)
 
 
 def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> Ints:
@@ -747,17 +745,16 @@ def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> I
     within = np.empty(ranks, np.int64)
     within[members] = np.arange(ranks) - first[group_of[members]]
     roots = np.lexsort((group_of, within))  # groups take turns
-    parent = np.empty((ranks, ranks), np.int32)
-    grow_trees(
-        routes.offsets, routes.channels, room, first, members, group_of, roots, float(SLACK),
-        key, parent, np.zeros(ranks, np.int64),
-        np.zeros(topology.num_channels, np.int64), np.zeros(len(first) - 1, np.int64),
-        np.zeros(ranks, np.int64), np.zeros(ranks, np.int64), np.zeros(SPREAD + 1, np.int64),
-    )  # fmt: skip
+    parent, load = np.empty((ranks, ranks), np.int32), np.zeros(topology.num_channels, np.int64)
+    sends, holders, order = np.zeros((3, ranks), np.int64)
+    unserved, bucket = np.zeros(len(first) - 1, np.int64), np.zeros(SPREAD + 1, np.int64)
+    groups, ways = (first, members, group_of), (routes.offsets, routes.channels, room)
+    state = sends, load, unserved, holders, order, bucket
+    grow_trees(ways, groups, roots, float(SLACK), key, parent, state)
     return parent
 
 
-def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, int, int]:
+def _rounds(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, int, int]:
     """Return the round of each message (root · ranks + target) · chunks + chunk. Rounds, depth."""
     from netloom.phases.collectives.kernels.listing import SPREAD, timetable
 
@@ -779,64 +776,12 @@ def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, 
     exits = np.where((starts == starts[:, :1]).all(axis=1), starts[:, 0], -1).astype(np.int64)
     messages, num_keys = ranks * ranks * chunks, chunks * (depth + 1)
     owes = -np.bincount(parent[parent >= 0], minlength=ranks) * chunks
-    round_of = np.full(messages, -1, np.int64)
-    lists = np.zeros((2, ranks, num_keys), np.int64)
-    rounds = timetable(
-        routes.offsets, routes.channels, room, parent, keys.ravel(), chunks,
-        np.zeros(len(room), np.int64), exits, np.arange(ranks), owes,
-        np.zeros(ranks, np.int64), np.zeros(SPREAD + 1, np.int64), np.zeros(ranks, np.bool_),
-        *lists, np.zeros(messages, np.int64), child_first, child, round_of,
-        np.zeros(messages, np.int64),
-    )  # fmt: skip
+    head, tail = np.zeros((2, ranks, num_keys), np.int64)
+    following, fresh, round_of = np.zeros((3, messages), np.int64)
+    round_of[:] = -1
+    ways, used = (routes.offsets, routes.channels, room), np.zeros(len(room), np.int64)
+    queues, idle = (used, head, tail, following), np.zeros(ranks, np.bool_)
+    turns = np.arange(ranks), owes, np.zeros(ranks, np.int64), np.zeros(SPREAD + 1, np.int64)
+    children, found = (child_first, child), (round_of, fresh)
+    rounds = timetable(ways, keys.ravel(), chunks, exits, children, queues, turns, idle, found)
     return round_of, int(rounds), depth
-
-
-def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
-    """Return when each message of a schedule in rounds leaves and arrives: what ends first.
-
-    There are two ways. All messages of a round leave together, once those of the round before have
-    arrived. Or each leaves as soon as its data is there and its channels have room, earlier rounds
-    first.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> from netloom.routing import parse_routing
-    >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.pipelines import on_tables
-    >>> net = topology("leaf-spine:4x2x4")
-    >>> given = rank_network(net, bytes_per_second=25e9, latency_seconds=5e-7)
-    >>> timed_on_tables(on_tables(given, parse_routing("d-mod-k", net)), 1e9).efficiency > 0.8
-    True
-    """
-    network, program, topology = found.network, found.program, found.network.topology
-    routes = Lists(found.routes.offsets.astype(np.int64), found.routes.channels.astype(np.int32))
-    pair = program.source.astype(np.int64) * network.num_ranks + program.target
-    _, first, place = np.unique(pair, return_index=True, return_inverse=True)
-    route, taken = place.astype(np.int32), routes.taken(first)  # one of each pair of ranks
-    latency = network.channel_latency
-    rates = topology.channel_bandwidth.astype(np.float64)
-    slowest = np.minimum.reduceat(rates[taken.values], taken.offsets[:-1])
-    late = np.add.reduceat(latency[taken.values], taken.offsets[:-1])
-    shared = Servers(slowest, late, taken, rates, network.bytes_per_second)
-    awaited = waits(program, stepwise=False)
-    jobs = Jobs(
-        route, program.message_size, program.chunks.values, program.sums, awaited.values,
-        awaited.owners(),
-    )  # fmt: skip
-    start, end = listed(shared, jobs, program.step, size_bytes)
-    lasting = shared.seconds(jobs, size_bytes) + shared.latency[route]
-    longest = np.zeros(program.num_steps)
-    np.maximum.at(longest, program.step, lasting)
-    if longest.sum() < end.max():
-        start = np.append(0.0, np.cumsum(longest))[program.step]
-        end = start + lasting
-    _, step = np.unique(start, return_inverse=True)
-    order = np.argsort(step, kind="stable")
-    made = replace(
-        program, source=program.source[order], target=program.target[order],
-        step=step[order].astype(np.int32), chunks=program.chunks.taken(order),
-        sums=program.sums[order],
-    )  # fmt: skip
-    bound = found.best.seconds(size_bytes)
-    return Timed(made, network, size_bytes, start[order], end[order], routes.taken(order), bound)

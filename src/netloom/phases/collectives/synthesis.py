@@ -10,20 +10,22 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.units import rate, size
 from netloom.base.words import counted, listed
-from netloom.phases.collectives.flows import FUZZ, all_reduce, all_to_all, on_channels
+from netloom.phases.collectives.flows import FUZZ, all_reduce, all_to_all
 from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, Timed, along_trees
 from netloom.phases.collectives.schedules import (
     INTO,
     Bound,
+    Prices,
     Schedule,
     ScheduleNetwork,
     cut_seconds,
     priced_seconds,
 )
 from netloom.phases.collectives.translates import translatable, translated
-from netloom.phases.collectives.trees import Optimum, least_time, optimum
-from netloom.workload.programs.messages import Lists
+from netloom.phases.collectives.trees import least_time, optimum
+from netloom.workload.programs.collectives.program import CollectiveProgram
+from netloom.workload.programs.messages import Lists, cut, grouped
 
 SYNTHESISED = ("all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduce", "all-to-all")
 """Collectives that ``synthesised`` makes schedules of."""
@@ -88,8 +90,8 @@ def synthesised(
     Raises
     ------
     InputError
-        If the collective is unknown, the size is no size or a root is no rank. If the network is in
-        pieces or too large, or a switch's bandwidths in and out differ.
+        If the collective is unknown, the network is in pieces or too large, or a switch's
+        bandwidths in and out differ.
 
     Examples
     --------
@@ -110,7 +112,7 @@ def synthesised(
 
 
 def proven(timed: Timed) -> Schedule:
-    """Return a schedule with the bound that ``synthesised`` reaches, and what proves it.
+    """Return a schedule that stands for itself, with its bound and what proves it.
 
     Examples
     --------
@@ -120,91 +122,70 @@ def proven(timed: Timed) -> Schedule:
     >>> proven(synthesised(net, "all-reduce", 1e9)).bound.why
     '4 groups of hosts send each other 200 GB/s together at most. All 8 channels set it.'
     """
-    network, program = timed.network, timed.program
-    if program.collective == "all-reduce":
-        held = least_time(  # what holds any all-reduce back as much as pairs of trees, if known
-            "all-reduce", network.topology, network.vertices[: network.num_ranks],
-            bytes_per_second=network.bytes_per_second, by_node=len(network.inside) > 0,
-        )  # fmt: skip
-        known = held.per_byte * timed.size_bytes >= timed.bound_seconds * (1 - FUZZ)
-        return schedule_of(timed, why=(held.why if known else "") or BY_TREES)
-    if program.collective == "all-to-all":
-        return schedule_of(timed, why="A linear program over all flows has no better solution.")
-    weights = np.ones(network.num_ranks, np.int64)
-    if program.collective in ("broadcast", "reduce"):
-        weights = (np.arange(network.num_ranks) == program.root).astype(np.int64)
-    used = network.reversed() if program.collective in BACKWARDS else network
-    return schedule_of(timed, optimum(used, weights))
-
-
-def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Schedule:
-    """Return a timed program as a schedule that stands for itself.
-
-    Parameters
-    ----------
-    timed
-        What was made.
-    best
-        The optimum whose bottleneck cut is the bound. None if another is.
-    why
-        The bound in words, if there is no cut.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.trees import optimum
-    >>> from netloom.phases.collectives.synthesis import synthesised
-    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> found = schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))
-    >>> found.bound.seconds, found.bound.why
-    (0.015, '0 receives 750 MB through 2 channels of 50 GB/s together: 3 -> 0 and 1 -> 0.')
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    network = timed.network
-    used = np.unique(network.channels.values)
-    number = np.full(network.num_channels, -1, np.int64)
-    link = np.empty(network.num_channels, np.int64)
-    link[network.channels.values] = np.repeat(
-        np.arange(network.num_links), network.channels.lengths
-    )
+    network, program, size = timed.network, timed.program, timed.size_bytes
+    used, number = np.unique(network.channels.values), np.zeros(network.num_channels, np.int32)
     number[used] = np.arange(len(used))
-    link = link[used]
+    link = network.channels.owners()[np.argsort(network.channels.values)]
     kept = ScheduleNetwork(
         network.topology.name,
         tuple(network.name_of(vertex) for vertex in range(network.num_vertices)),
         network.vertices[: network.num_ranks],
-        network.source[link], network.target[link],
+        network.source[link],
+        network.target[link],
         network.channel_rate[used],
         network.latency[link],
-    )  # fmt: skip
-    routes = Lists(timed.routes.offsets, number[timed.routes.values].astype(np.int32))
-    nothing = np.zeros(0, np.int32)
-    bound = Bound(timed.bound_seconds, why, nothing)
-    if timed.prices is not None:
-        prices = on_channels(timed.prices, link, network.num_links)
-        seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
+    )
+    routes = Lists(timed.routes.offsets, number[timed.routes.values])
+    inside, prices, seconds, why = np.zeros(0, np.int32), timed.prices, timed.bound_seconds, ""
+    if program.collective == "all-to-all":
+        why = "A linear program over all flows has no better solution."
+    elif program.collective == "all-reduce":
+        held = least_time(  # what holds any all-reduce back as much as pairs of trees, if known
+            "all-reduce",
+            network.topology,
+            network.vertices[: network.num_ranks],
+            bytes_per_second=network.bytes_per_second,
+            by_node=len(network.inside) > 0,
+        )
+        known = held.per_byte * size >= seconds * (1 - FUZZ)
+        why = (held.why if known else "") or BY_TREES
+    else:
+        inside = _bottleneck(network, program)
+        seconds = cut_seconds(kept, program.collective, program.root, size, inside)
+        why = _cut_words(kept, program.collective, program.root, size, inside)
+    if prices is not None:
+        # of links, as those of their channels
+        each = grouped(link, np.arange(len(link)), network.num_links).taken(prices.channels.values)
+        table, channel = prices.channels.owners()[each.owners()], each.values.astype(np.int32)
+        order, tables = np.lexsort((channel, table)), len(prices.channels.lengths)
+        channels = cut(channel[order], np.bincount(table, minlength=tables))
+        prices = Prices(channels, prices.price[each.owners()][order], prices.level)
+        seconds = priced_seconds(kept, program.collective, size, prices)
         # the channels that cost something are full in every schedule at the bound
-        channels = np.unique(prices.channels.values).tolist()
-        many, names = counted(len(channels), "channel"), map(kept.channel_name, channels)
-        named = f"{many} set{'s' * (len(channels) == 1)} it: {listed(list(names), MOST_NAMED)}."
-        said = f"All {many} set it." if len(channels) == len(kept.rate) else named
-        bound = Bound(seconds, f"{why} {said}", nothing, prices)
-    if best is not None:
-        # the vertices of a bottleneck cut: what its ranks reach without the links that leave. In a
-        # network that is reversed this reads backwards, and the cut is the same
-        ends, stays = best.network, np.ones(network.num_links, np.bool_)
-        stays[best.leaving] = False
-        pairs = ends.source[stays], ends.target[stays]
-        graph = csr_array((np.ones(len(pairs[0])), pairs), shape=(ends.num_vertices,) * 2)
-        away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
-        inside = np.flatnonzero(np.isfinite(away)).astype(np.int32)
-        of = timed.program.collective, timed.program.root, timed.size_bytes
-        seconds = cut_seconds(kept, *of, inside)
-        bound = Bound(seconds, _cut_words(kept, *of, inside), inside)
-    return Schedule(timed.program, timed.size_bytes, kept, timed.start, timed.end, routes, bound)
+        full = np.unique(channel).tolist()
+        many, names = counted(len(full), "channel"), map(kept.channel_name, full)
+        named = f"{many} set{'s' * (len(full) == 1)} it: {listed(list(names), MOST_NAMED)}."
+        why += f" All {many} set it." if len(full) == len(kept.rate) else f" {named}"
+    bound = Bound(seconds, why, inside, prices)
+    return Schedule(program, size, kept, timed.start, timed.end, routes, bound)
+
+
+def _bottleneck(network: RankNetwork, program: CollectiveProgram) -> Ints:
+    """Return the vertices of a bottleneck cut, int32[…]: what its ranks reach within it."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    weights = np.ones(network.num_ranks, np.int64)
+    if program.collective in ("broadcast", "reduce"):
+        weights = (np.arange(network.num_ranks) == program.root).astype(np.int64)
+    # in a network that is reversed this reads backwards, and the cut is the same
+    used = network.reversed() if program.collective in BACKWARDS else network
+    best, stays = optimum(used, weights), np.ones(network.num_links)
+    stays[best.leaving] = 0
+    graph = csr_array((stays, (used.source, used.target)), shape=(used.num_vertices,) * 2)
+    graph.eliminate_zeros()
+    away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
+    return np.flatnonzero(np.isfinite(away)).astype(np.int32)
 
 
 def _cut_words(

@@ -11,17 +11,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import ceil
 
 import numpy as np
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import RankNetwork
-from netloom.phases.collectives.pipelines import MOST_MESSAGES, Jobs, Servers, Timed, listed
+from netloom.phases.collectives.pipelines import (
+    BACKWARDS,
+    MOST_MESSAGES,
+    Jobs,
+    Sent,
+    Servers,
+    Timed,
+    listed,
+    timed,
+    unfilled,
+)
 from netloom.phases.collectives.trees import optimum
 from netloom.topology.cubes import Cube
-from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
+from netloom.workload.programs.collectives.program import owners, single
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,60 +71,35 @@ class Translates:
         """Rounds, in each of which every channel carries one chunk: a tree's part of a block."""
         return int(self.round_of.max()) + 1
 
-    @property
-    def bound(self) -> int:
-        """Fewest rounds: each vertex receives all other blocks through its channels."""
-        vertices = int(self.direction.shape[1])
-        return ceil((vertices - 1) * self.num_trees / len(self.step_of))
-
     def moved(self) -> Ints:
         """int32[num_vertices, num_vertices], where the vertex v is from root r: row r, column v."""
         at = np.array(np.unravel_index(np.arange(self.direction.shape[1]), self.sides))
         moved = (at[:, :, None] + at[:, None, :]) % np.array(self.sides)[:, None, None]
         return np.asarray(np.ravel_multi_index(tuple(moved), self.sides), np.int32)
 
-    def __repr__(self) -> str:
-        depth = int(self.depth.max())
-        return f"<{self.num_trees} trees, depth {depth}, {self.rounds} rounds of {self.bound}>"
 
-
-def translates(sides: Sequence[int], trees: int | None = None) -> Translates:
-    """Return the trees of one root of a torus, and the rounds of an all-gather by them.
+def translates(sides: Sequence[int]) -> Translates:
+    """Return the trees of one root of a torus, as many as directions, and an all-gather's rounds.
 
     Parameters
     ----------
     sides
-        Vertices in each dimension.
-    trees
-        Trees per root. As many as directions by default, which reaches the bound.
-
-    Raises
-    ------
-    InputError
-        If there is one vertex alone, or no tree.
+        Vertices in each dimension, two in all or more.
 
     Examples
     --------
-    >>> translates((8, 8))
-    <4 trees, depth 8, 63 rounds of 63>
-    >>> translates((2, 2, 2)), translates((8, 8), trees=1)
-    (<3 trees, depth 3, 7 rounds of 7>, <1 trees, depth 8, 16 rounds of 16>)
+    >>> found = translates((8, 8))
+    >>> found.num_trees, int(found.depth.max()), found.rounds
+    (4, 8, 63)
     """
-    from scipy.sparse import coo_array
+    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
-    sides = tuple(int(side) for side in sides)
-    vertices = int(np.prod(sides))
-    if vertices < 2 or min(sides) < 1:
-        raise InputError("torus", f"sides {sides}", "at least 2 vertices")
-    steps = np.array([
-        sign * np.eye(len(sides), dtype=np.int64)[dimension]
-        for dimension, side in enumerate(sides) for sign in (1, -1)
-        if side > 2 or (side == 2 and sign == 1)
-    ])  # fmt: skip
-    many = len(steps) if trees is None else trees
-    if many < 1:
-        raise InputError("trees", f"{many}", "at least 1")
+    sides, vertices = tuple(sides), int(np.prod(sides))
+    one = np.eye(len(sides), dtype=np.int64)
+    steps = np.concatenate(
+        [[one[axis], -one[axis]][: side - 1] for axis, side in enumerate(sides) if side > 1]
+    )
     # Vertices choose among the directions that lead there on shortest paths, such that none is
     # chosen more often than others need be: a flow from vertices to directions.
     ways, width = len(steps), np.array(sides)
@@ -126,26 +110,24 @@ def translates(sides: Sequence[int], trees: int | None = None) -> Translates:
     vertex, way = np.nonzero(toward)
     source, sink = vertices + ways, vertices + ways + 1
     others = np.arange(1, vertices)
-    most = ceil((vertices - 1) * many / ways)
+    ends = (
+        np.concatenate([np.full(len(others), source), vertex, vertices + np.arange(ways)]),
+        np.concatenate([others, vertices + way, np.full(ways, sink)]),
+    )
+    most = vertices - 1
     while True:
-        ends = (
-            np.concatenate([np.full(len(others), source), vertex, vertices + np.arange(ways)]),
-            np.concatenate([others, vertices + way, np.full(ways, sink)]),
-        )
-        room = np.concatenate(
-            [np.full(len(others) + len(vertex), many), np.full(ways, most)]
-        ).astype(np.int32)
-        graph = coo_array((room, ends), shape=(sink + 1,) * 2).tocsr()
-        found = maximum_flow(graph, source, sink)
-        if found.flow_value == (vertices - 1) * many:
+        room = np.repeat([ways, most], [len(others) + len(vertex), ways]).astype(np.int32)
+        found = maximum_flow(csr_array((room, ends), shape=(sink + 1,) * 2), source, sink)
+        if found.flow_value == len(others) * ways:
             break
         most += 1
-    flow = found.flow.toarray() if vertices <= 2048 else found.flow.tocsr()
     taken = np.zeros((vertices, ways), np.int64)
-    taken[vertex, way] = np.asarray(flow[vertex, vertices + way]).ravel()
-    taken[0, 0] = many
+    carried = found.flow.tocoo()
+    forth = (carried.row < vertices) & (carried.data > 0)
+    taken[carried.row[forth], carried.col[forth] - vertices] = carried.data[forth]
+    taken[0, 0] = ways
     chosen = np.repeat(np.tile(np.arange(ways), vertices), taken.ravel())
-    direction = chosen.reshape(vertices, many).T.astype(np.int32).copy()
+    direction = chosen.reshape(vertices, ways).T.astype(np.int32).copy()
     before = (at[None, :, :] - steps[direction]) % np.array(sides)
     parent = np.ravel_multi_index(tuple(np.moveaxis(before, -1, 0)), sides).astype(np.int32)
     direction[:, 0] = parent[:, 0] = -1
@@ -219,7 +201,7 @@ def translated(
     Raises
     ------
     InputError
-        If the network or the collective is another, the size is none, or messages are too many.
+        If messages are too many.
 
     Examples
     --------
@@ -229,77 +211,54 @@ def translated(
     >>> round(translated(net, "all-gather", 64e6).efficiency, 3)
     0.997
     """
-    if collective not in ("all-gather", "reduce-scatter"):
-        raise InputError("collective", f"'{collective}'", "all-gather or reduce-scatter")
-    if not translatable(network):
-        wanted = "a whole torus or hypercube, all links alike"
-        raise InputError(network.topology.name, "vertices that are not alike", wanted)
-    if not size_bytes > 0:
-        raise InputError("size", f"{size_bytes}", "above 0 bytes")
-    cube = network.topology
+    cube, ranks = network.topology, network.num_ranks
     assert isinstance(cube, Cube)
     found = translates(cube.sides)
+    trees, ways = found.num_trees, len(found.step_of)
     bound = optimum(network).seconds(size_bytes)
-    ranks = network.num_ranks
+    tree, vertex = np.nonzero(found.parent >= 0)
+    parent, job = found.parent[tree, vertex], np.full(found.parent.shape, -1, np.int64)
+    job[tree, vertex] = np.arange(len(tree))
+    above = job[tree, parent]
+    later, room = np.flatnonzero(above >= 0), np.ones(ways)
+    latency, each = np.full(ways, network.latency[0]), single(range(ways))
+    shared = Servers(room, latency, each, room, float(network.rate[0]))
     best, finish = None, np.inf
     for many in chunks:
-        if best is not None and many * found.num_trees * ranks * (ranks - 1) > MOST_MESSAGES / 3:
+        if best is not None and many * trees * ranks * (ranks - 1) > MOST_MESSAGES / 3:
             break
-        jobs, shared = _template(network, found, many)
+        # the messages of one root's trees, by tree, vertex and chunk
+        number = np.arange(many)
+        chunk = (tree[:, None] * many + number).ravel().astype(np.int32)
+        pairs = ((one[:, None] * many + number).ravel() for one in (above[later], later))
+        part = np.full(len(chunk), 1 / (ranks * trees * many))
+        jobs = Jobs(np.repeat(found.direction[tree, vertex], many), part, chunk, *pairs)
         way = jobs.longest(np.ones(len(jobs)))
         share = (jobs.chunk % many) / many
         for key in (-way, share * many * found.rounds - way):
             times = listed(shared, jobs, key, size_bytes)
             if times[1].max() < finish * (1 - 1e-3):
-                finish, best = times[1].max(), (many, times)
+                finish, best = times[1].max(), (many, *times)
     assert best is not None
-    many, (start, end) = best
-    rank_of, sums = np.argsort(network.vertices), collective == "reduce-scatter"
-    if len(start) * ranks > MOST_MESSAGES:
+    many, start, end = best
+    rank_of, sums, count = np.argsort(network.vertices), collective in BACKWARDS, len(start) * ranks
+    if count > MOST_MESSAGES:
         wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
-        raise InputError("schedule", f"{len(start) * ranks:,} messages", wanted)
+        raise InputError("schedule", f"{count:,} messages", wanted)
     if sums:
         start, end = end.max() - end, end.max() - start
-    row = np.argsort(start, kind="stable")
-    tree, vertex = np.nonzero(found.parent >= 0)
     moved = found.moved()
-    job, number = row // many, row % many
-    target = rank_of[moved[:, vertex[job]].T].ravel()
-    source = rank_of[moved[:, found.parent[tree, vertex][job]].T].ravel()
-    chunk = (rank_of[None, :] * found.num_trees + tree[job][:, None]) * many + number[:, None]
+    of, number = np.divmod(np.arange(len(start)), many)
+    source, target = (
+        rank_of[moved[:, each[of]].T].ravel().astype(np.int32) for each in (parent, vertex)
+    )
+    chunk = (rank_of[None, :] * trees + tree[of][:, None]) * many + number[:, None]
     if sums:
         source, target = target, source
-    size, first, final = owners(collective, ranks, found.num_trees * many)
-    row = np.repeat(row, ranks)
-    start, end = start[row], end[row]
-    _, step = np.unique(start, return_inverse=True)
-    program = CollectiveProgram(
-        collective, "synthesised", ranks, size, 0, source.astype(np.int32), target.astype(np.int32),
-        step.astype(np.int32), single(chunk.ravel()), np.full(len(row), sums), first, final,
-    )  # fmt: skip
+    program = unfilled(collective, ranks, 0, *owners(collective, ranks, trees * many))
+    sent = Sent(source, target, single(chunk.ravel()), np.full(count, sums))
     keys = network.source.astype(np.int64) * ranks + network.target
     link = np.searchsorted(keys, source.astype(np.int64) * ranks + target)
-    channels = network.channels.values[network.channels.offsets[link]]
-    return Timed(program, network, size_bytes, start, end, single(channels), bound)
-
-
-def _template(network: RankNetwork, found: Translates, many: int) -> tuple[Jobs, Servers]:
-    """Return the messages of one root's trees, by tree, vertex and chunk, and what carries them."""
-    trees, vertices = found.direction.shape
-    below = found.parent >= 0
-    place = np.full(found.parent.shape, -1, np.int64)
-    place[below] = np.arange(below.sum())
-    above = np.take_along_axis(place, np.maximum(found.parent, 0), axis=1)[below]
-    number = np.arange(many)
-    later = (np.arange(len(above))[above >= 0, None] * many + number).ravel()
-    earlier = (above[above >= 0, None] * many + number).ravel()
-    tree = np.nonzero(below)[0]
-    chunk = (tree[:, None] * many + number).ravel()
-    jobs = Jobs(
-        np.repeat(found.direction[below], many), np.full(len(chunk), 1 / (vertices * trees * many)),
-        chunk.astype(np.int32), np.zeros(len(chunk), np.bool_), earlier, later,
-    )  # fmt: skip
-    ways = len(found.step_of)
-    room = np.ones(ways)
-    latency = np.full(ways, network.latency[0])
-    return jobs, Servers(room, latency, single(range(ways)), room, float(network.rate[0]))
+    channels = single(network.channels.values[network.channels.offsets[link]])
+    both = np.repeat(start, ranks), np.repeat(end, ranks)
+    return timed(program, network, size_bytes, sent, both, channels, bound)
