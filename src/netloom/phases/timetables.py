@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.base.words import percent
 from netloom.contention import (
@@ -26,14 +24,11 @@ from netloom.contention import (
     pattern_message_passing_clocks,
 )
 from netloom.phases.plan.plans import Plan, ranks
-from netloom.workload.programs.messages import grouped
+from netloom.workload.programs.messages import Lists, grouped
 
 Kind: TypeAlias = Literal["timetable", "shared", "streaming"]
 """How connections are used: one at a time by timetable, the same but with shared channels, or all
 at once."""
-
-MOST_TRIES = 10**9
-"""Most timetables tried for a phase."""
 
 LOOKS = 1_000_000_000
 """Busy times that are looked at in all to improve timetables, where tries are not given: a second
@@ -81,7 +76,7 @@ def schedule(
     costs: ConSetCosts,
     *,
     kind: Kind = "timetable",
-    priority: ArrayLike | None = None,
+    priority: Ints | None = None,
     tries: int | None = None,
     seed: int = 1,
 ) -> Timetable:
@@ -120,7 +115,7 @@ def schedule(
         How connections are used.
     priority
         int[n], lower first: the sequence in place of algorithm AS, and of its improvement, such
-        as the direction of each connection on a torus.
+        as the direction of each connection on a torus. Not for ``streaming``.
     tries
         Timetables tried to improve that of a phase; 0 is algorithm AS as published. By default as
         many as take a second or two for all phases, whose number depends on these alone.
@@ -130,7 +125,7 @@ def schedule(
     Raises
     ------
     InputError
-        If the kind is not known, the priority does not fit or the order is a circle.
+        If the order is a circle.
 
     Examples
     --------
@@ -147,25 +142,20 @@ def schedule(
     >>> schedule(plan, ConSetCosts(both_ways=False), kind="streaming").makespan
     array([120.])
     """
-    if kind not in get_args(Kind):
-        raise InputError("kind", f"'{kind}'", f"one of {', '.join(get_args(Kind))}")
-    if tries is not None and not 0 <= tries <= MOST_TRIES:
-        raise InputError("tries", f"{tries}", f"0 to {MOST_TRIES}")
-    wishes = None if priority is None else _checked(priority, len(plan.connections), kind)
-    phases = list(each_phase(plan, ranks(plan.connections), both_ways=costs.both_ways))
-    filled: list[tuple[Ints, Ints]] = []
-    if wishes is not None:
-        orders = [np.lexsort((wishes[each.members], each.rank)).astype(np.int64) for each in phases]
-        filled = [
-            (order, _start(phase, order)) for phase, order in zip(phases, orders, strict=True)
-        ]
+    from netloom.phases.kernels.timetable import filled
+
+    phases = list(each_phase(plan, both_ways=costs.both_ways))
+    found: list[tuple[Ints, Ints]] = []  # sequences, and starts in words
+    if priority is not None:
+        orders = [np.lexsort((priority[each.members], each.rank)) for each in phases]
+        found = [(o, filled(o, each.work)) for o, each in zip(orders, phases, strict=True)]
     elif kind != "streaming":
-        filled = _scheduled(phases, tries, seed)
+        found = _scheduled(phases, tries, seed)
     start, end = np.zeros(len(plan.connections)), np.zeros(len(plan.connections))
     makespan, bound = np.zeros(len(phases)), np.zeros(len(phases))
     for number, phase in enumerate(phases):
         if kind == "timetable":
-            first = filled[number][1]
+            first = found[number][1]
             times = first * costs.clocks_per_word, (first + phase.words) * costs.clocks_per_word
             bound[number] = _least_words(phase) * costs.clocks_per_word
         else:
@@ -176,16 +166,16 @@ def schedule(
             # these times if they use their connections by order of start and wait for the other
             # end.
             places, alone = places_of(plan, phase, costs), kind == "shared"
-            sequence = filled[number][0] if alone else np.arange(len(phase.words))
+            sequence = found[number][0] if alone else np.arange(len(phase.words))
             tried = [
                 flow_times(phase, places, sequence, exclusive=alone, in_turn=waits)
                 for waits in ((True, False) if alone else (False,))
             ]
             times = min(tried, key=lambda each: float(each[1].max(initial=0.0)))
             slower = max(costs.clocks_per_word, costs.channel_clocks_per_word)
-            least = _least_words(phase) if alone else _longest(phase)
-            owner = np.repeat(np.arange(len(phase.words)), np.diff(places.first_use))
-            load = np.bincount(places.uses, phase.words[owner].astype(np.float64))
+            least = _least_words(phase, alone=alone)
+            words = phase.words.astype(np.float64)[places.uses.owners()]
+            load = np.bincount(places.uses.values, words)
             busiest = float((load / places.capacity).max(initial=0.0))
             bound[number] = max(busiest, least * slower)
         start[phase.members], end[phase.members] = times
@@ -193,29 +183,15 @@ def schedule(
     return Timetable(start, end, makespan, bound, kind)
 
 
-def _checked(priority: ArrayLike, connections: int, kind: Kind) -> Ints:
-    if kind == "streaming":
-        raise InputError("priority", "one for streaming", "none: all connections are active")
-    given = np.asarray(priority)
-    if given.shape != (connections,) or given.dtype.kind not in "iu":
-        found = f"{given.dtype} of shape {given.shape}"
-        raise InputError("priority", found, f"a whole number for each of {connections}")
-    return given.astype(np.int64)
+def _least_words(phase: Phase, *, alone: bool = True) -> int:
+    """Return the least makespan: the words of the busiest processor or of the longest chain.
 
-
-def _longest(phase: Phase) -> int:
-    """Return the most words of connections that wait for one another."""
+    Of the chain if processors are not one thing's ``alone``.
+    """
     from netloom.phases.kernels.timetable import longest_chain
 
-    return int(longest_chain(phase.words, phase.first, phase.later, phase.waits))
-
-
-def _least_words(phase: Phase) -> int:
-    """Return the least makespan: the words of the busiest processor or of the longest chain."""
-    load = np.zeros(phase.num_processors, np.int64)
-    np.add.at(load, phase.one, phase.words)
-    np.add.at(load, phase.other, phase.words)
-    return max(int(load.max(initial=0)), _longest(phase))
+    busiest = np.bincount(phase.served.owners(), phase.words[phase.served.values])
+    return max(int(busiest.max(initial=0)) if alone else 0, int(longest_chain(phase.work)))
 
 
 def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[tuple[Ints, Ints]]:
@@ -227,123 +203,88 @@ def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[tuple[
     apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times. By
     default as often as takes a second or two in all, and always as often for the same phases.
     """
-    from netloom.phases.kernels.timetable import greedy_sequence, improve
+    from netloom.phases.kernels.partition import edge_colouring
+    from netloom.phases.kernels.timetable import filled, greedy_sequence, improve
 
     begun, left = [], []
     for number, phase in enumerate(phases):
-        sequence = greedy_sequence(
-            phase.one, phase.other, phase.words, phase.first, phase.later, phase.waits,
-            phase.num_processors,
-        )  # fmt: skip
-        start = _start(phase, sequence)
-        late = max(start + phase.words, default=0) > _least_words(phase)
-        coloured = _coloured(phase) if late and tries != 0 else start
-        if coloured is None:
-            left.append((number, sequence))
-        begun.append(start if coloured is None else coloured)
-    looks = sum(len(sequence) * _most_connections(phases[number]) for number, sequence in left)
+        sequence = greedy_sequence(phase.work)
+        start = filled(sequence, phase.work)
+        if tries != 0 and max(start + phase.words, default=0) > _least_words(phase):
+            colours = int(phase.served.lengths.max())
+            alike = phase.words[0] == phase.words.max() == phase.words.min()
+            apart = not np.isin(phase.one, phase.other).any() and not len(phase.followers.values)
+            processors = len(phase.served.lengths)
+            if alike and apart and processors * colours <= MOST_COLOUR_PLACES:
+                one, other = phase.one, phase.other
+                start = phase.words[0] * edge_colouring(one, other, processors, colours)
+            else:
+                left.append((number, sequence))
+        begun.append(start)
+    looks = sum(len(sequence) * int(phases[n].served.lengths.max()) for n, sequence in left)
     rng = np.random.default_rng(seed)
     for number, sequence in left:  # ``begun`` then holds the best timetable found
         phase, attempts = phases[number], LOOKS // looks if tries is None else tries
-        improve(
-            sequence, phase.one, phase.other, phase.words, phase.first, phase.later,
-            phase.num_processors, _least_words(phase), attempts, rng, begun[number],
-        )  # fmt: skip
+        improve(sequence, phase.work, _least_words(phase), attempts, rng, begun[number])
     return [
         (np.lexsort((phase.rank, start)), start) for phase, start in zip(phases, begun, strict=True)
     ]
-
-
-def _start(phase: Phase, sequence: Ints) -> Ints:
-    from netloom.phases.kernels.timetable import filled
-
-    start: Ints = filled(
-        sequence, phase.one, phase.other, phase.words, phase.first, phase.later,
-        phase.num_processors,
-    )  # fmt: skip
-    return start
-
-
-def _coloured(phase: Phase) -> Ints | None:
-    """Return a timetable at its bound by an edge coloring. None if König's theorem says nothing."""
-    from netloom.phases.kernels.partition import edge_colouring
-
-    colours = _most_connections(phase)
-    alike = phase.words[0] == phase.words.max() == phase.words.min()
-    apart = not np.isin(phase.one, phase.other).any()
-    table = phase.num_processors * colours
-    if not (alike and apart and not len(phase.later) and table <= MOST_COLOUR_PLACES):
-        return None
-    start: Ints = phase.words[0] * edge_colouring(
-        phase.one, phase.other, phase.num_processors, colours
-    )
-    return start
-
-
-def _most_connections(phase: Phase) -> int:
-    """Return the most connections of a processor."""
-    return int(np.bincount(np.concatenate([phase.one, phase.other])).max())
 
 
 class Phase(NamedTuple):
     """The connections of a phase, numbered within it. ``members`` are their own numbers."""
 
     members: Ints
+    rank: Ints  # int64[n], of the longest chain of connections before it
     # one, other: int64[n], the two processors that each occupies, numbered from 0 as they occur.
     # Where a processor sends and receives at once, its two sides are processors of their own.
     one: Ints
     other: Ints
-    num_processors: int  # how many of them occur
     words: Ints  # int64[n]
-    # first, later: int64[n + 1], int64[…]: those that wait for c are later[first[c]:first[c + 1]].
-    first: Ints
-    later: Ints
+    followers: Lists  # those that wait for each
     waits: Ints  # int64[n], how many of the phase each waits for
-    rank: Ints  # int64[n], of the longest chain of connections before it
+    served: Lists  # the connections of each processor
+
+    @property
+    def work(self) -> tuple[Any, ...]:
+        """What kernels take."""
+        return self[2:]
 
 
-def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
-    """Yield every phase in turn. ``rank`` is that of all its connections."""
+def each_phase(plan: Plan, *, both_ways: bool) -> Iterator[Phase]:
+    """Yield every phase in turn."""
     given = plan.connections
-    number = np.empty(len(given), np.int64)
+    number, rank = np.empty(len(given), np.int64), ranks(given).astype(np.int64)
     by_phase = np.argsort(plan.phase, kind="stable").astype(np.int64)
     bounds = np.searchsorted(plan.phase[by_phase], np.arange(plan.num_phases + 1))
     number[by_phase] = np.arange(len(given)) - bounds[plan.phase[by_phase]]
     inside = plan.phase[given.before] == plan.phase[given.after]
     before, after = given.before[inside], given.after[inside]
-    pair_phase = plan.phase[before]
     for phase, (start, end) in enumerate(pairwise(bounds)):
-        members = by_phase[start:end]
-        here = pair_phase == phase
+        members, here = by_phase[start:end], plan.phase[before] == phase
+        former, latter = number[before[here]], number[after[here]]
         source = given.source[members].astype(np.int64)
         target = given.target[members] + (given.num_nodes if both_ways else 0)
-        used, both = np.unique(np.concatenate([source, target]), return_inverse=True)
-        both = both.astype(np.int64)
-        former, latter = number[before[here]], number[after[here]]
-        first, later = grouped(former, latter, len(members))
-        waits = np.bincount(latter, minlength=len(members))
+        used, ends = np.unique(np.stack([source, target], axis=1), return_inverse=True)
+        ends = ends.reshape(-1, 2).astype(np.int64)
+        count = len(members)
         yield Phase(
-            members=members,
-            one=both[: len(members)],
-            other=both[len(members) :],
-            num_processors=len(used),
-            words=given.words[members],
-            first=first,
-            later=later,
-            waits=waits.astype(np.int64),
-            rank=rank[members].astype(np.int64),
+            members,
+            rank[members],
+            ends[:, 0].copy(),
+            ends[:, 1].copy(),
+            given.words[members],
+            grouped(former, latter, count),
+            np.bincount(latter, minlength=count).astype(np.int64),
+            grouped(ends.ravel(), np.arange(count).repeat(2), len(used)),
         )
 
 
 class Places(NamedTuple):
     """What the connections of a phase share: channels, and the accesses of processors."""
 
-    # first_use, uses: int64[n + 1], int64[…], the places of each connection.
-    first_use: Ints
-    uses: Ints
-    # first_user, users: int64[places + 1], int64[…], the connections of each place.
-    first_user: Ints
-    users: Ints
+    uses: Lists  # the places of each connection
+    users: Lists  # the connections of each place
     capacity: Floats  # float64[places], words per clock
 
 
@@ -363,7 +304,7 @@ def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
     named, place = np.unique(np.concatenate([source, target, channel]), return_inverse=True)
     clocks = np.where(named < 2 * nodes, costs.clocks_per_word, costs.channel_clocks_per_word)
     uses, users = grouped(owner, place, len(members)), grouped(place, owner, len(named))
-    return Places(*uses, *users, capacity=1.0 / clocks)
+    return Places(uses, users, 1.0 / clocks)
 
 
 def flow_times(
@@ -373,11 +314,7 @@ def flow_times(
     from netloom.phases.kernels.timetable import flow
 
     start, end = np.empty(len(sequence)), np.empty(len(sequence))
-    complete = flow(
-        sequence, exclusive, in_turn, phase.num_processors, phase.one, phase.other, phase.words,
-        phase.first, phase.later, phase.waits, *places, start, end,
-    )  # fmt: skip
-    assert complete
+    assert flow(sequence, exclusive, in_turn, phase.work, *places, start, end)
     return start, end
 
 

@@ -142,7 +142,8 @@ def possible_sends(
         raise InputError("bandwidths", f"some {ratio:.4g} times others", wanted)
     if (network.capacity != network.single * network.channels.lengths).any():
         raise InputError("bandwidths", "parallel channels of several rates", "one rate for all")
-    roots = np.arange(network.num_ranks, dtype=np.int32) if root is None else np.int32([root])
+    every = np.arange(network.num_ranks, dtype=np.int32)
+    roots = every if root is None else every[root : root + 1]
     unknowns = len(roots) * chunks * network.num_links * steps
     if unknowns > MOST_SENDS:
         raise InputError("ranks x chunks x links x steps", str(unknowns), f"<= {MOST_SENDS}")

@@ -231,7 +231,7 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     both = kron(np.ones((1, 2)), eye_array(links))
     none = csr_array((flows, ranks))
     within = block_array([[none, -above, eye_array(flows)], [None, both, None]], format="csr")
-    gain, room = np.zeros(columns), np.append(np.zeros(flows), network.capacity)
+    gain, room = np.zeros(columns), np.append(np.zeros(flows), 1.0 * network.capacity)
     gain[:ranks] = -1
     result = _optimum(gain, within, room, equal)
     prices = prices_of(
@@ -558,7 +558,7 @@ def all_to_all(
         before,
         before._replace(values=before.values + 1),
         np.zeros(len(numbers), np.bool_),
-        np.bincount(messages.values, part, len(numbers)),
+        np.bincount(messages.values, part, len(numbers)).astype(np.float64),
         weight,
         ranks,
         (np.array(source, np.int32), np.array(target, np.int32)),

@@ -254,13 +254,11 @@ def timed(
     """
     step = np.unique(times[0], return_inverse=True)[1].astype(np.int32)
     order = np.lexsort((*ties, step))
-    source, target, sums, start, end = (
-        each[order] for each in (sent.source, sent.target, sent.sums, *times)
-    )
+    source, target, sums = sent.source[order], sent.target[order], sent.sums[order]
     kept = Sent(source, target, sent.chunks.taken(order), sums)
     program = replace(program, step=step[order], **kept._asdict())
-    taken = routes.taken(order)
-    return Timed(program, network, size_bytes, start, end, taken, bound, prices)
+    (start, end), taken = times, routes.taken(order)
+    return Timed(program, network, size_bytes, start[order], end[order], taken, bound, prices)
 
 
 def servers(network: RankNetwork, routes: Lists, slices: Floats | None = None) -> Servers:
@@ -608,8 +606,8 @@ def below_roots(trees: Forest) -> tuple[Lists, Lists, Lists]:
     above = np.take_along_axis(place, np.maximum(trees.parent, 0), axis=1)
     batch, rank = np.nonzero(below & (trees.parent != trees.root[:, None]))
     messages = cut(trees.route[below], np.full(batches, ranks - 1))
-    pairs = above[batch, rank], place[batch, rank]
-    return messages, *(grouped(batch, each, batches) for each in pairs)
+    first, later = above[batch, rank], place[batch, rank]
+    return messages, grouped(batch, first, batches), grouped(batch, later, batches)
 
 
 # -- on installed routes ---------------------------------------------------------------------------

@@ -355,8 +355,8 @@ def _schedule(record: _File) -> Schedule:
     few = None
     if (said := record.few_steps) is not None:
         columns = (said.worth, 3), (said.price, 4), (said.forwarding, 5)
-        tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
-        few = StepProof(said.steps, *tables, seconds=said.seconds)
+        worth, price, held = (np.array(rows, np.int64).reshape(-1, n) for rows, n in columns)
+        few = StepProof(said.steps, worth, price, held, said.seconds)
     prices = _prices(record, network)
     bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(

@@ -539,10 +539,9 @@ def schedule_trace(schedule: Schedule, name: str) -> Trace:
     """
     program = schedule.program
     sizes = sizes_in_bytes(program.message_size, schedule.size_bytes)
-    return message_trace(
-        name, program.num_ranks, map(str, range(program.num_messages)), program.source,
-        program.target, sizes, waits(program, stepwise=False), start=schedule.start,
-    )  # fmt: skip
+    awaited, numbers = waits(program, stepwise=False), map(str, range(program.num_messages))
+    ends, start = (program.source, program.target), schedule.start
+    return message_trace(name, program.num_ranks, numbers, *ends, sizes, awaited, start=start)
 
 
 def routes_on(schedule: Schedule, topology: Topology) -> Paths | None:
