@@ -314,7 +314,8 @@ def flow_times(
     from netloom.phases.kernels.timetable import flow
 
     start, end = np.empty(len(sequence)), np.empty(len(sequence))
-    assert flow(sequence, exclusive, in_turn, phase.work, *places, start, end)
+    complete = flow(sequence, exclusive, in_turn, phase.work, *places, start, end)
+    assert complete
     return start, end
 
 
@@ -502,23 +503,56 @@ def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> F
     hops = plan.routes.lengths - 2 * plan.topology.ports_listed
     latency = (HOP_CYCLES * hops + END_CYCLES) * cycle
     lasting = (timetable.end - timetable.start + latency).tolist()
-    exclusive = timetable.kind != "streaming"
-    source = given.source.tolist()
-    target = (given.target + (given.num_nodes if costs.both_ways else 0)).tolist()
-    phase = plan.phase.tolist()
-    before: dict[int, list[int]] = {}
-    for former, latter in zip(given.before.tolist(), given.after.tolist(), strict=True):
-        if phase[former] == phase[latter]:
-            before.setdefault(latter, []).append(former)
-    end = [0.0] * len(given)
-    free: dict[tuple[int, int], float] = {}
-    for one in np.lexsort((timetable.end, timetable.start, plan.phase)).tolist():
-        sides = (phase[one], source[one]), (phase[one], target[one])
-        start = max((end[other] for other in before.get(one, ())), default=0.0)
-        if exclusive:
-            start = max(start, *(free.get(side, 0.0) for side in sides))
-        end[one] = start + lasting[one]
-        free[sides[0]] = free[sides[1]] = end[one]
+    sequence, end = np.lexsort((timetable.end, timetable.start, plan.phase)), np.zeros(len(given))
+    alone = timetable.kind != "streaming"
+    before = awaited(plan, sequence, both_ways=costs.both_ways, alone=alone)
+    for one in sequence.tolist():
+        end[one] = end[before.of(one)].max(initial=0.0) + lasting[one]
     found = np.zeros(plan.num_phases)
     np.maximum.at(found, plan.phase, end)
     return found
+
+
+def awaited(plan: Plan, sequence: Ints, *, both_ways: bool, alone: bool) -> Lists:
+    """Return what each connection waits for in its phase: connections, ascending.
+
+    Those are the ones that the order has before it. If processors serve one connection at a time,
+    also the last send of its source and the last receive of its target, or the last of either kind.
+
+    Parameters
+    ----------
+    sequence
+        All connections, in the order in which they start.
+    both_ways
+        Whether a processor sends and receives at the same time. Otherwise its sends and receives
+        are one sequence.
+    alone
+        Whether processors serve one connection at a time.
+
+    Examples
+    --------
+    >>> from netloom.phases import Capacity, Plan, connections
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> given = connections(read("ring:4"), range(4), 4)  # 0 -> 1, 0 -> 3, 1 -> 0, 1 -> 2 ...
+    >>> routes = paths(topology("ring:4"), DimensionOrder(), given.source, given.target)
+    >>> phase = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    >>> plan = Plan(topology("ring:4"), given, Capacity(8), phase, routes, "sequential")
+    >>> for both_ways in (True, False):
+    ...     found = awaited(plan, np.arange(8), both_ways=both_ways, alone=True)
+    ...     print([found.of(number).tolist() for number in range(3)])
+    [[], [0], []]
+    [[], [0], [0, 1]]
+    """
+    given, nodes = plan.connections, plan.connections.num_nodes
+    inside = plan.phase[given.before] == plan.phase[given.after]
+    first, second = given.before[inside], given.after[inside]
+    if alone:
+        ends = np.stack([given.source, given.target + (nodes if both_ways else 0)], axis=1)
+        side = (ends + 2 * nodes * plan.phase.astype(np.int64)[:, None])[sequence].ravel()
+        order = np.argsort(side, kind="stable")
+        at, same = np.repeat(sequence, 2)[order], side[order][1:] == side[order][:-1]
+        first, second = np.append(first, at[:-1][same]), np.append(second, at[1:][same])
+    pairs = np.unique(np.stack([second, first]), axis=1)
+    return grouped(*pairs, len(given))

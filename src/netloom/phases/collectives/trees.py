@@ -146,8 +146,9 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
     '8 ranks ((0,1), (0,2), (1,0) and 5 more) send to the others through 2 links of 2 channels
     together ((0,1) -> (0,0) and (1,0) -> (0,0)).'
     """
-    given = np.ones(network.num_ranks) if weights is None else np.asarray(weights)
-    given = given.astype(np.int64)
+    given = np.ones(network.num_ranks, np.int64)
+    if weights is not None:
+        given = np.asarray(weights, np.int64)
     # all vertices but the rank that takes longest to receive what the others have
     arriving = np.zeros(network.num_vertices, np.int64)
     np.add.at(arriving, network.target, network.capacity)
@@ -362,7 +363,8 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
     many, covered = np.zeros((2, slots), np.int64)
     order, parent = np.zeros((2, slots, ranks), np.int32)
     # a batch: root, multiplicity, order of joining, and the link by which each joined
-    stack, arcs = (many, order, covered, parent), len(left) + ranks + 8
+    stack: tuple[NDArray[Any], ...] = (many, order, covered, parent)
+    arcs = len(left) + ranks + 8
     graph = graph_of(ranks + 1 + slots, arcs + slots * (ranks + 1), 5)
     for root in np.flatnonzero(trees).tolist():
         waiting[root] = 0
