@@ -374,7 +374,7 @@ def message_passing(
         return engine.rows["complete"].astype(np.int64)
 
     (complete,) = side_by_side([run], "simulating messages")
-    end = complete[row_of] * costs.clocks_per_word
+    end = complete[row_of].astype(np.float64) * costs.clocks_per_word
     return MessagePassing(float(end.max(initial=0)), end)
 
 
@@ -473,7 +473,7 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
     after = awaited(plan, sequence, both_ways=costs.both_ways, alone=False)
     first, second = after.values, given.source[after.owners()]
     told = np.unique(np.stack([first, second])[:, given.target[first] != second], axis=1)
-    tell = grouped(*told, len(given))
+    tell = grouped(told[0], told[1], len(given))
     streams: list[list[dict[int, list[Action]]]] = [
         [{} for _ in range(plan.num_phases)] for _ in range(given.num_nodes)
     ]

@@ -555,4 +555,4 @@ def awaited(plan: Plan, sequence: Ints, *, both_ways: bool, alone: bool) -> List
         at, same = np.repeat(sequence, 2)[order], side[order][1:] == side[order][:-1]
         first, second = np.append(first, at[:-1][same]), np.append(second, at[1:][same])
     pairs = np.unique(np.stack([second, first]), axis=1)
-    return grouped(*pairs, len(given))
+    return grouped(pairs[0], pairs[1], len(given))

@@ -116,7 +116,7 @@ def route_one(task, state, one, limit, *, first_fit=False):
     none, free = np.full(len(state.phase), -1), np.zeros(len(task.net[0]))
     turn = np.array([one])
     return route(
-        task.net, scratch_of(task), task.ends, tuple(state), turn, task.before, task.after, limit,
+        task.net, scratch_of(task), task.ends, state, turn, task.before, task.after, limit,
         free, none, first_fit,
     )  # fmt: skip
 
@@ -155,7 +155,7 @@ def test_every_step_of_the_paper_s_router_takes_the_cheapest_path(network, data)
         assert state.use.tolist() == used
         assert state.price.tolist() == [[state.table[u] for u in row] for row in used]
     routed = np.flatnonzero(state.phase >= 0)
-    rip_up(task.net, task.ends, tuple(state), np.arange(len(pairs)))
+    rip_up(task.net, task.ends, state, np.arange(len(pairs)))
     assert not state.use.any()
     assert (state.price == 1).all()
     assert (state.phase[routed] == -1).all()

@@ -67,26 +67,6 @@ load, annealing would walk blindly."""
 
 
 @njit(nogil=True)
-def excess_of(held, size, capacity):
-    """Return by how much a bin's contents, with one more item, exceed the capacities."""
-    over = 0
-    for kind in range(len(held)):
-        over += max(0, held[kind] + size[kind] - capacity)
-    return over
-
-
-@njit(nogil=True)
-def height_of(load, weight):
-    """Return the cost of a bin with one more item: its largest load, and how even they are."""
-    height, squares = 0.0, 0.0
-    for kind in range(len(load)):
-        here = load[kind] + weight[kind]
-        height = max(height, here)
-        squares += here * here
-    return height + EVENNESS * squares
-
-
-@njit(nogil=True)
 def place(item, into, sign, sizes, weights, held, load):
     """Add an item to a bin, or take it out of it."""
     for kind in range(sizes.shape[1]):
@@ -96,10 +76,28 @@ def place(item, into, sign, sizes, weights, held, load):
 
 
 @njit(nogil=True)
-def refresh(one, held, load, empty, nothing, capacity, excess, height):
-    """Bring what is known of a bin up to date."""
-    excess[one] = excess_of(held[one], empty, capacity)
-    height[one] = height_of(load[one], nothing)
+def move(item, other, first, second, sizes, weights, held, load):
+    """Move an item from the first bin to the second, and the other (-1: none) to the first."""
+    place(item, first, -1, sizes, weights, held, load)
+    place(item, second, 1, sizes, weights, held, load)
+    if other >= 0:
+        place(other, second, -1, sizes, weights, held, load)
+        place(other, first, 1, sizes, weights, held, load)
+
+
+@njit(nogil=True)
+def refresh(one, held, load, capacity, excess, height):
+    """Bring up to date by how much a bin exceeds the capacities, and what it costs.
+
+    That is its largest load, and how even they are.
+    """
+    excess[one], largest, squares = 0, 0.0, 0.0
+    for kind in range(held.shape[1]):
+        excess[one] += max(0, held[one, kind] - capacity)
+    for here in load[one]:
+        largest = max(largest, here)
+        squares += here * here
+    height[one] = largest + EVENNESS * squares
 
 
 @njit(nogil=True)
@@ -112,13 +110,12 @@ def pack(sizes, weights, capacity, bins, tries, heat, penalty, rng, bin_of):
     num_items = len(sizes)
     held = np.zeros((bins, sizes.shape[1]), np.int64)
     load = np.zeros((bins, weights.shape[1]))
-    empty, nothing = np.zeros(sizes.shape[1], np.int64), np.zeros(weights.shape[1])
     excess, height = np.zeros(bins, np.int64), np.zeros(bins)
     now = bin_of.copy()
     for item in range(num_items):
         place(item, now[item], 1, sizes, weights, held, load)
     for one in range(bins):
-        refresh(one, held, load, empty, nothing, capacity, excess, height)
+        refresh(one, held, load, capacity, excess, height)
     best_excess, best_height = excess.sum(), height.sum()
     over, high = best_excess, best_height
     for turn in range(tries):
@@ -129,22 +126,15 @@ def pack(sizes, weights, capacity, bins, tries, heat, penalty, rng, bin_of):
         if first == second:
             continue
         before = penalty * (excess[first] + excess[second]) + height[first] + height[second]
-        place(item, first, -1, sizes, weights, held, load)
-        place(item, second, 1, sizes, weights, held, load)
-        if swap:
-            place(other, second, -1, sizes, weights, held, load)
-            place(other, first, 1, sizes, weights, held, load)
+        moved = other if swap else -1
+        move(item, moved, first, second, sizes, weights, held, load)
         old = excess[first], excess[second], height[first], height[second]
-        refresh(first, held, load, empty, nothing, capacity, excess, height)
-        refresh(second, held, load, empty, nothing, capacity, excess, height)
+        refresh(first, held, load, capacity, excess, height)
+        refresh(second, held, load, capacity, excess, height)
         after = penalty * (excess[first] + excess[second]) + height[first] + height[second]
         warm = heat * (1.0 - turn / tries) ** 2 + 1e-9
         if after > before and rng.random() >= np.exp((before - after) / warm):
-            place(item, second, -1, sizes, weights, held, load)
-            place(item, first, 1, sizes, weights, held, load)
-            if swap:
-                place(other, first, -1, sizes, weights, held, load)
-                place(other, second, 1, sizes, weights, held, load)
+            move(item, moved, second, first, sizes, weights, held, load)
             excess[first], excess[second], height[first], height[second] = old
             continue
         now[item] = second
@@ -170,28 +160,22 @@ def shift(net, state, one, source, sign):
     """Add the path of a connection to its phase, or take it out, and price its places anew."""
     use, price, history, table, phase, routes, lengths = state
     enters, starts, number = net[4], net[5], phase[one]
-    if starts[source] >= 0:
-        place = starts[source]
-        use[number, place] += sign
-        price[number, place] = (1.0 + history[number, place]) * table[use[number, place]]
-    for step in range(lengths[one]):
-        place = enters[routes[one, step]]
-        use[number, place] += sign
-        price[number, place] = (1.0 + history[number, place]) * table[use[number, place]]
+    for step in range(-1, lengths[one]):
+        place = enters[routes[one, step]] if step >= 0 else starts[source]
+        if place >= 0:
+            use[number, place] += sign
+            price[number, place] = (1.0 + history[number, place]) * table[use[number, place]]
 
 
 @inlined
 def crowded(net, state, one, source, capacity):
     """Whether a connection has no route, or one through a place that is too full."""
-    use, phase, routes, lengths = state[0], state[4], state[5], state[6]
-    enters, starts, number = net[4], net[5], phase[one]
+    enters, starts, number = net[4], net[5], state.phase[one]
     if number < 0:
         return True
-    if starts[source] >= 0 and use[number, starts[source]] > capacity:
-        return True
-    most = 0
-    for step in range(lengths[one]):
-        most = max(most, use[number, enters[routes[one, step]]])
+    most = state.use[number, starts[source]] if starts[source] >= 0 else 0
+    for step in range(state.lengths[one]):
+        most = max(most, state.use[number, enters[state.routes[one, step]]])
     return most > capacity
 
 
@@ -217,7 +201,7 @@ def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, h
     phase that has one. The lost find none: phase -1.
     """
     source, target = ends
-    use, price, phase, routes, lengths = state[0], state[1], state[4], state[5], state[6]
+    use, price, _, _, phase, routes, lengths = state
     starts, distance = net[5], net[6]
     lost, found = 0, scratch[6]
     for one in turn:
@@ -255,11 +239,10 @@ def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, h
 @kernel
 def rip_up(net, ends, state, chosen):
     """Take the routes of connections away."""
-    phase = state[4]
     for one in chosen:
-        if phase[one] >= 0:
+        if state.phase[one] >= 0:
             shift(net, state, one, ends[0][one], -1)
-            phase[one] = -1
+            state.phase[one] = -1
 
 
 # -- moves between phases --------------------------------------------------------------------------
@@ -314,54 +297,46 @@ def occupy(load, number, ends, places, one, clocks, route, count, sign):
 @kernel
 def leave(net, ends, places, clocks, state, load, one, kept):
     """Take a connection out of its phase. Its route is kept. Return the route's hops."""
-    phase, routes, lengths = state[4], state[5], state[6]
-    here, count = phase[one], lengths[one]
+    here, count = state.phase[one], state.lengths[one]
     for step in range(count):
-        kept[step] = routes[one, step]
+        kept[step] = state.routes[one, step]
     shift(net, state, one, ends[0][one], -1)
     occupy(load, here, ends, places, one, clocks, kept, count, -1)
-    phase[one] = -1
+    state.phase[one] = -1
     return count
 
 
 @kernel
 def enter(net, ends, places, clocks, state, load, one, there, route, count):
     """Put a connection into a phase over a route."""
-    phase, routes, lengths = state[4], state[5], state[6]
-    phase[one], lengths[one] = there, count
+    state.phase[one], state.lengths[one] = there, count
     for step in range(count):
-        routes[one, step] = route[step]
+        state.routes[one, step] = route[step]
     shift(net, state, one, ends[0][one], 1)
     occupy(load, there, ends, places, one, clocks, route, count, 1)
 
 
 @kernel
-def way(net, scratch, ends, places, clocks, state, load, surcharge, one, there, found):
-    """Find a route in a phase that has room for it, around channels that would be too busy."""
+def resettle(net, scratch, ends, places, clocks, state, load, surcharge, one, there, found):
+    """Put a connection into a phase, around channels that would be too busy. Return whether it is.
+
+    It is not if no route has room for it.
+    """
     first, limit = places[1], ROOM * load[1][there] - clocks[1][one]
-    row, price = load[0][there], state[1]
+    row = load[0][there]
     for channel in range(len(surcharge)):
         surcharge[channel] = 1.0 if row[first + channel] > limit else 0.0
-    paid, count = find(
-        net, scratch, price[there], surcharge, ends[0][one], ends[1][one], np.inf, found
-    )
-    return count if paid < np.inf else -1
-
-
-@inlined
-def partner_in(phase, there, rng):
-    """Return a connection of a phase by chance, or -1 if a few tries find none."""
-    for _ in range(PARTNERS):
-        other = int(rng.random() * len(phase))
-        if phase[other] == there:
-            return other
-    return -1
+    start, goal = ends[0][one], ends[1][one]
+    paid, hops = find(net, scratch, state.price[there], surcharge, start, goal, np.inf, found)
+    if paid < np.inf:
+        enter(net, ends, places, clocks, state, load, one, there, found, hops)
+    return paid < np.inf
 
 
 @inlined
 def busiest(load, places, state, ends, rng):
     """Return a connection of the busiest processor or channel of a phase, by chance."""
-    phase, routes, lengths = state[4], state[5], state[6]
+    phase, routes, lengths = state.phase, state.routes, state.lengths
     busy, heights = load[0], load[1]
     number, spot = int(rng.random() * len(busy)), 0
     least = heights[number] * (1 - 1e-9)
@@ -383,31 +358,9 @@ def busiest(load, places, state, ends, rng):
 
 
 @kernel
-def exchange(net, scratch, ends, places, clocks, state, load, moved, room, surcharge):
-    """Move a connection to another phase or route, and its partner, if any, to where it was.
-
-    ``moved`` holds both connections (-1: no partner) and their two phases. Both have been taken
-    out. Returns how many are back in, which is all of them where both find a route.
-    """
-    one, other, here, there = moved
-    found = room[0]
-    hops = way(net, scratch, ends, places, clocks, state, load, surcharge, one, there, found)
-    if hops < 0:
-        return 0
-    enter(net, ends, places, clocks, state, load, one, there, found, hops)
-    if other < 0:
-        return 1
-    hops = way(net, scratch, ends, places, clocks, state, load, surcharge, other, here, found)
-    if hops < 0:
-        return 1
-    enter(net, ends, places, clocks, state, load, other, here, found, hops)
-    return 2
-
-
-@kernel
 def propose(state, ends, places, load, before, after, rng):
     """Return a connection, a partner or -1, and the phases that they may change places between."""
-    phase, last = state[4], len(load[0]) - 1
+    phase, last = state.phase, len(load[0]) - 1
     if rng.random() < 0.5:
         one = busiest(load, places, state, ends, rng)
     else:
@@ -416,8 +369,10 @@ def propose(state, ends, places, load, before, after, rng):
     low, high = window(one, phase, before, after, last)
     there = low + int(rng.random() * (high - low + 1))
     other = -1
-    if there != here and rng.random() < 0.5:
-        other = partner_in(phase, there, rng)
+    tries = PARTNERS if there != here and rng.random() < 0.5 else 0
+    while other < 0 and tries > 0:
+        chosen, tries = int(rng.random() * len(phase)), tries - 1
+        other = chosen if phase[chosen] == there else -1
     if other >= 0:  # its order is kept when the first connection has moved already
         phase[one] = there
         low, high = window(other, phase, before, after, last)
@@ -447,8 +402,7 @@ def balance(net, scratch, ends, places, clocks, state, before, after, load, work
     for number in range(len(heights)):
         refresh_phase(load, number)
     for turn in range(moves):
-        moved = propose(state, ends, places, load, before, after, rng)
-        one, other, here, there = moved
+        one, other, here, there = propose(state, ends, places, load, before, after, rng)
         high_here, square_here = heights[here], squares[here]
         high_there, square_there = heights[there], squares[there]
         cost = refresh_phase(load, here)
@@ -458,7 +412,11 @@ def balance(net, scratch, ends, places, clocks, state, before, after, load, work
         other_count = 0
         if other >= 0:
             other_count = leave(net, ends, places, clocks, state, load, other, room[2])
-        back = exchange(net, scratch, ends, places, clocks, state, load, moved, room, surcharge)
+        # how many are back in: all of them if both find a route
+        task = net, scratch, ends, places, clocks, state, load, surcharge
+        back = 1 if resettle(*task, one, there, room[0]) else 0
+        if back == 1 and other >= 0:
+            back += 1 if resettle(*task, other, here, room[0]) else 0
         if back == 1 + (other >= 0):
             gain = cost - refresh_phase(load, here)
             if there != here:

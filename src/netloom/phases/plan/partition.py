@@ -303,11 +303,9 @@ def pack_permutations(
     unit = max(float(sets.weights.max(axis=1).mean()), 1e-9)
     rng = np.random.default_rng(seed)
     phase_of = rng.integers(0, num_phases, len(sets.members))
-    excess = pack(
-        sets.sizes, sets.weights / unit, capacity.virtual_channels, num_phases,
-        TRIES * max(1, len(sets.members) // 100), PACKING_HEAT, PENALTY, rng, phase_of,
-    )  # fmt: skip
-    if excess:
+    tries, limit = TRIES * max(1, len(sets.members) // 100), capacity.virtual_channels
+    of = sets.sizes, sets.weights / unit, limit, num_phases, tries
+    if pack(*of, PACKING_HEAT, PENALTY, rng, phase_of):
         return None
     phase = np.empty(len(given), np.int32)
     numbers = np.unique(phase_of, return_inverse=True)[1]
@@ -488,7 +486,7 @@ def sequential(
             break
         most = max(FEW, left)
         lost = state.phase < 0
-        rip_up(task.net, task.ends, tuple(state), np.flatnonzero(rng.random(len(lost)) < RIPPED))
+        rip_up(task.net, task.ends, state, np.flatnonzero(rng.random(len(lost)) < RIPPED))
         turn = np.concatenate([task.turn[lost[task.turn]], task.turn[~lost[task.turn]]])
     return None
 
@@ -522,7 +520,7 @@ def _route(task: Task, state: State, turn: Ints, limit: int, home: Ints, *, firs
 
     free = np.zeros(len(task.net[0]))
     lost: int = route(
-        task.net, scratch_of(task), task.ends, tuple(state), turn, task.before, task.after, limit,
+        task.net, scratch_of(task), task.ends, state, turn, task.before, task.after, limit,
         free, home, first_fit,
     )  # fmt: skip
     return lost
@@ -594,7 +592,7 @@ def balanced(
     balance(
         task.net, scratch_of(task), task.ends,
         (receivers - arrivals(topology), receivers + topology.num_hosts),
-        (words * costs.clocks_per_word, words * costs.channel_clocks_per_word), tuple(state),
+        (words * costs.clocks_per_word, words * costs.channel_clocks_per_word), state,
         task.before, task.after, load, work,
         min(most_moves, max(LEAST_MOVES, MOVES * len(given))),
         BALANCING_HEAT * float(words.mean()) * costs.clocks_per_word, np.random.default_rng(seed),
