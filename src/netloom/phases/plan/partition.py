@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.messages import ConSetCosts
@@ -34,7 +34,7 @@ from netloom.phases.plan.plans import (
 )
 from netloom.routing import Paths
 from netloom.topology import Cube, Topology
-from netloom.workload.programs.messages import grouped
+from netloom.workload.programs.messages import Lists, grouped
 
 Attempt: TypeAlias = Callable[[int], Plan | None]
 
@@ -372,20 +372,33 @@ class State(NamedTuple):
     lengths: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
+class Task(NamedTuple):
     """What kernels know: the network, who is to be joined, and in which order."""
 
-    # Ends and outgoing channels, places, and distances; see ``routing.kernels.priced_paths``.
+    # Ends and outgoing channels, places, distances, and room to search; see
+    # ``routing.kernels.priced_paths``. Last, room for a path of the most hops.
     net: tuple[NDArray[np.generic], ...]
+    scratch: tuple[NDArray[np.generic], ...]
+    surcharge: Floats  # float64[num_channels], 0
     ends: tuple[Ints, Ints]  # sources and targets
-    # before, after: for each connection those that come before and after it, as ragged arrays.
-    before: tuple[Ints, Ints]
-    after: tuple[Ints, Ints]
+    before: Lists  # for each connection those that come before it
+    after: Lists  # and after it
     # int64[n], the order in which connections are routed: in their own order, the longest first.
     turn: Ints
-    hops: int  # most hops of a path
     places: int  # how many places have a capacity
+
+
+class Load(NamedTuple):
+    """What keeps phases busy: clocks of processors, then of channels."""
+
+    busy: Floats  # float64[phases, processors and channels]
+    heights: Floats  # float64[phases], the most of each row
+    squares: Floats  # float64[phases], the sum of the squares of each row
+    stale: Bools  # bool[phases], whether something as busy as the height has become less so
+    unit: float  # of squares
+    places: tuple[int, int]  # at which receivers, then channels begin in a row
+    # for each connection, the clocks that it keeps a processor, then a channel busy
+    clocks: tuple[Floats, Floats]
 
 
 def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: int) -> Task:
@@ -393,22 +406,25 @@ def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: in
     distance, net = hops_to(topology), wired(topology)
     target = (given.target + arrivals(topology)).astype(np.int32)
     hops = distance[target, given.source].astype(np.int64)
-    offsets, channels = net.outgoing()
-    nodes = np.arange(net.num_routers)
+    count, channels, nodes = net.num_routers, net.num_channels, np.arange(net.num_routers)
     per_node = capacity.per == "node"
-    enters = topology.target_end if per_node else np.arange(topology.num_channels)
+    enters = topology.target_end if per_node else np.arange(channels)
     starts = nodes % topology.num_ends if per_node else np.full_like(nodes, -1)
     longest = int(distance[np.isfinite(distance)].max(initial=1))
     ends = net.channel_source, net.channel_target
     places = enters.astype(np.int64), starts.astype(np.int64)
     tie = np.random.default_rng(seed).random(len(given))
+    at_nodes = np.zeros(count), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    heap = np.zeros(channels + count + 1), np.zeros(channels + count + 1, np.int64)
+    path = np.zeros(min(count, 3 * longest + 4), np.int32)
     return Task(
-        net=(*ends, offsets, channels, *places, distance),
+        net=(*ends, *net.outgoing(), *places, distance),
+        scratch=(*at_nodes, *heap, np.zeros(count, np.bool_), path),
+        surcharge=np.zeros(channels),
         ends=(given.source, target),
         before=grouped(given.after, given.before, len(given)),
         after=grouped(given.before, given.after, len(given)),
         turn=np.lexsort((tie, -hops, ranks(given))),
-        hops=min(net.num_routers, 3 * longest + 4),
         places=capacity.places(topology),
     )
 
@@ -432,6 +448,8 @@ def negotiated(
     ``seed`` is of the order in which connections are routed. ``home``: int64[n], the phase that
     each connection should be in, if that costs little.
     """
+    from netloom.phases.kernels.partition import route
+
     task = task_of(given, topology, capacity, seed)
     state = _state(task, len(given), num_phases)
     rng, limit = np.random.default_rng(seed), capacity.virtual_channels
@@ -440,7 +458,7 @@ def negotiated(
     for _ in range(ROUNDS):
         state.table[:] = 1.0 + pressure * np.maximum(0, np.arange(len(state.table)) + 1 - limit)
         state.price[:] = (1.0 + state.history) * state.table[state.use]
-        lost = _route(task, state, turn, limit, home, first_fit=False)
+        lost = route(task, state, turn, limit, home, False)  # noqa: FBT003 (a kernel)
         assert lost == 0, "every place can be had at a price"
         over = np.maximum(0, state.use - limit)
         if not over.any():
@@ -469,7 +487,7 @@ def sequential(
 
     ``seed`` is of the order in which connections of one length are routed.
     """
-    from netloom.phases.kernels.partition import rip_up
+    from netloom.phases.kernels.partition import rip_up, route
 
     task = task_of(given, topology, capacity, seed)
     state = _state(task, len(given), num_phases)
@@ -479,14 +497,14 @@ def sequential(
     state.price[:] = 1.0
     turn, nowhere, most = task.turn, np.full(len(given), -1), np.inf
     for again in range(RIP_UPS + 1):
-        left = _route(task, state, turn, limit, nowhere, first_fit=bool(ordered))
+        left = route(task, state, turn, limit, nowhere, bool(ordered))
         if left == 0:
             return plan_of(given, topology, capacity, state, "sequential")
         if ordered or again == RIP_UPS or left >= most:
             break
         most = max(FEW, left)
         lost = state.phase < 0
-        rip_up(task.net, task.ends, state, np.flatnonzero(rng.random(len(lost)) < RIPPED))
+        rip_up(task, state, np.flatnonzero(rng.random(len(lost)) < RIPPED))
         turn = np.concatenate([task.turn[lost[task.turn]], task.turn[~lost[task.turn]]])
     return None
 
@@ -500,30 +518,9 @@ def _state(task: Task, connections: int, num_phases: int) -> State:
         history=np.zeros(places),
         table=np.ones(connections + 2),
         phase=np.full(connections, -1, np.int32),
-        routes=np.zeros((connections, task.hops), np.int32),
+        routes=np.zeros((connections, len(task.scratch[-1])), np.int32),
         lengths=np.zeros(connections, np.int32),
     )
-
-
-def state_of(task: Task, plan: Plan) -> State:
-    """Return the state that a plan is. Its prices are those of empty places."""
-    state = _state(task, len(plan.connections), plan.num_phases)
-    state.use[:] = plan.use()
-    state.phase[:], state.lengths[:] = plan.phase, plan.routes.lengths
-    state.routes[np.arange(task.hops) < state.lengths[:, None]] = plan.routes.channels
-    return state
-
-
-def _route(task: Task, state: State, turn: Ints, limit: int, home: Ints, *, first_fit: bool) -> int:
-    """Route what has no route or a crowded one. Return how many find none."""
-    from netloom.phases.kernels.partition import route
-
-    free = np.zeros(len(task.net[0]))
-    lost: int = route(
-        task.net, scratch_of(task), task.ends, state, turn, task.before, task.after, limit,
-        free, home, first_fit,
-    )  # fmt: skip
-    return lost
 
 
 def plan_of(
@@ -534,16 +531,6 @@ def plan_of(
     channels = state.routes[np.arange(state.routes.shape[1]) < state.lengths[:, None]]
     phase = np.unique(state.phase, return_inverse=True)[1].astype(np.int32)
     return Plan(topology, given, capacity, phase, Paths(offsets, channels), method)
-
-
-def scratch_of(task: Task) -> tuple[NDArray[np.generic], ...]:
-    """Return room for one search."""
-    nodes, channels = len(task.net[-1]), len(task.net[0])
-    return (
-        np.zeros(nodes), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64),
-        np.zeros(channels + nodes + 1), np.zeros(channels + nodes + 1, np.int64),
-        np.zeros(nodes, np.bool_), np.zeros(task.hops, np.int32),
-    )  # fmt: skip
 
 
 MOVES = 1000
@@ -582,23 +569,29 @@ def balanced(
     if plan.num_phases < 1 or before <= least_clocks(given, topology, costs):
         return plan
     task = task_of(given, topology, plan.capacity, seed)
-    state = state_of(task, plan)
+    state = _state(task, len(given), plan.num_phases)
+    state.use[:] = plan.use()
+    state.phase[:], state.lengths[:] = plan.phase, plan.routes.lengths
+    width = np.arange(state.routes.shape[1])
+    state.routes[width < state.lengths[:, None]] = plan.routes.channels
     state.table[plan.capacity.virtual_channels :] = np.inf
     state.price[:] = state.table[state.use]
     words = given.words.astype(np.float64)
-    heights, unit = np.zeros(plan.num_phases), max(1e-9, float(busy.sum()) / plan.num_phases)
-    load = busy, heights, (busy**2).sum(axis=1), np.ones(plan.num_phases, np.bool_), unit
-    work = np.zeros(topology.num_channels), np.zeros((3, task.hops), np.int32)
-    balance(
-        task.net, scratch_of(task), task.ends,
+    load = Load(
+        busy,
+        np.zeros(plan.num_phases),
+        (busy**2).sum(axis=1),
+        np.ones(plan.num_phases, np.bool_),
+        max(1e-9, float(busy.sum()) / plan.num_phases),
         (receivers - arrivals(topology), receivers + topology.num_hosts),
-        (words * costs.clocks_per_word, words * costs.channel_clocks_per_word), state,
-        task.before, task.after, load, work,
-        min(most_moves, max(LEAST_MOVES, MOVES * len(given))),
-        BALANCING_HEAT * float(words.mean()) * costs.clocks_per_word, np.random.default_rng(seed),
-    )  # fmt: skip
+        (words * costs.clocks_per_word, words * costs.channel_clocks_per_word),
+    )
+    moves = min(most_moves, max(LEAST_MOVES, MOVES * len(given)))
+    heat = BALANCING_HEAT * float(words.mean()) * costs.clocks_per_word
+    room = np.zeros((3, len(width)), np.int32)
+    balance(task, state, load, room, moves, heat, np.random.default_rng(seed))
     after = plan_of(given, topology, plan.capacity, state, plan.method)
-    return after if heights.sum() < before else plan
+    return after if load.heights.sum() < before else plan
 
 
 def _busy(plan: Plan, costs: ConSetCosts) -> tuple[Floats, int]:
