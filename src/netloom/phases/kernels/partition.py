@@ -64,7 +64,7 @@ EVENNESS = 0.01
 load, annealing would walk blindly."""
 
 
-@njit(nogil=True)
+@inlined
 def place(item, into, sign, sizes, weights, held, load):
     """Add an item to a bin, or take it out of it."""
     for kind in range(sizes.shape[1]):
@@ -73,7 +73,7 @@ def place(item, into, sign, sizes, weights, held, load):
         load[into, kind] += sign * weights[item, kind]
 
 
-@njit(nogil=True)
+@inlined
 def move(item, other, first, second, sizes, weights, held, load):
     """Move an item from the first bin to the second, and the other (-1: none) to the first."""
     place(item, first, -1, sizes, weights, held, load)
@@ -83,19 +83,20 @@ def move(item, other, first, second, sizes, weights, held, load):
         place(other, first, 1, sizes, weights, held, load)
 
 
-@njit(nogil=True)
+@inlined
 def refresh(one, held, load, capacity, excess, height):
     """Bring up to date by how much a bin exceeds the capacities, and what it costs.
 
     That is its largest load, and how even they are.
     """
-    excess[one], largest, squares = 0, 0.0, 0.0
+    over, largest, squares = 0, 0.0, 0.0
     for kind in range(held.shape[1]):
-        excess[one] += max(0, held[one, kind] - capacity)
-    for here in load[one]:
+        over += max(0, held[one, kind] - capacity)
+    for kind in range(load.shape[1]):
+        here = load[one, kind]
         largest = max(largest, here)
         squares += here * here
-    height[one] = largest + EVENNESS * squares
+    excess[one], height[one] = over, largest + EVENNESS * squares
 
 
 @njit(nogil=True)
