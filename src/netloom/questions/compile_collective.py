@@ -432,7 +432,7 @@ def compile_collective(
     (True, True, 0.04)
     """
     from netloom.phases.collectives.few_steps import in_steps
-    from netloom.phases.collectives.pipelines import on_tables
+    from netloom.phases.collectives.pipelines import Asked, on_tables
     from netloom.phases.collectives.synthesis import (
         IN_STEPS,
         ON_TABLES,
@@ -444,37 +444,23 @@ def compile_collective(
 
     network, topology, begin = ready.network, ready.network.topology, perf_counter()
     with patience(f"Compiling {question.collective} on {topology.name}"):
-        few = None
+        asked = Asked(
+            network,
+            question.collective,
+            ready.size,
+            question.root,
+            question.chunks,
+            begin + (question.seconds or np.inf),
+        )
+        few, rounds = None, None
         if question.steps is not None:
-            few = in_steps(
-                network,
-                question.collective,
-                ready.size,
-                steps=question.steps,
-                chunks=question.chunks,
-                root=question.root,
-            )
-        rounds: int | None = None
+            few = in_steps(asked, question.steps)
+            asked = asked._replace(chunks=None)
         if ready.routing is not None:
-            timed, rounds = on_tables(
-                network,
-                ready.routing,
-                question.collective,
-                ready.size,
-                chunks=question.chunks or 1,
-                seed=question.seed,
-            )
             method = ON_TABLES
+            timed, rounds = on_tables(asked, ready.routing, seed=question.seed)
         else:
-            timed = synthesised(
-                network,
-                question.collective,
-                ready.size,
-                root=question.root,
-                chunks=None if question.steps is not None else question.chunks,
-                until=begin + (question.seconds or np.inf),
-            )
-            method = method_of(network, question.collective)
+            method, timed = method_of(asked), synthesised(asked)
             rounds = timed.program.num_steps if method == TRANSLATES else None
         schedule = proven(timed)
         if few is not None:

@@ -35,7 +35,7 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted, listed
 from netloom.phases.collectives.network import RankNetwork
-from netloom.phases.collectives.pipelines import BACKWARDS, Sent, Timed, timed, unfilled
+from netloom.phases.collectives.pipelines import BACKWARDS, Asked, Sent, Timed, timed
 from netloom.phases.collectives.schedules import Schedule, StepProof, steps_seconds
 from netloom.phases.collectives.synthesis import proven
 from netloom.phases.collectives.trees import optimum
@@ -382,7 +382,7 @@ class InSteps:
 
     Attributes
     ----------
-    collective, size_bytes
+    asked
         What they do.
     network
         In the direction in which the data goes out of its roots: reversed for reduce-scatter.
@@ -397,8 +397,7 @@ class InSteps:
         A schedule for each point.
     """
 
-    collective: str
-    size_bytes: float
+    asked: Asked
     network: RankNetwork
     points: list[FewSteps]
     bounds: list[RoundBound]
@@ -427,8 +426,7 @@ class InSteps:
     def formula(self) -> str:
         """What times are made of."""
         latency = self.network.latency
-        parts = 1 if self.collective in ("broadcast", "reduce") else self.network.num_ranks
-        chunk = self.size_bytes / parts
+        chunk = self.asked.size_bytes / int(self.asked.weights.sum())
         alpha = units.seconds(float(latency.max()))
         if (latency != latency[0]).any():
             alpha = f"{alpha} at most"
@@ -442,7 +440,7 @@ class InSteps:
         rounds = "1 round" if bound.prices == 1 else f"{bound.prices} rounds"
         steps = counted(proof.steps, "step")
         head = f"At most {steps} need {rounds} per chunk, as these numbers prove"
-        if self.collective in BACKWARDS:
+        if self.asked.collective in BACKWARDS:
             head += "; channels and steps are those of the same schedule run backwards"
         price = [
             f"price of {name(a)} -> {name(b)} in step {step + 1}: {value}"
@@ -478,16 +476,7 @@ class InSteps:
         return replace(found, few=few)
 
 
-def in_steps(
-    network: RankNetwork,
-    collective: str,
-    size_bytes: float,
-    *,
-    steps: int,
-    chunks: int | None = None,
-    root: int = 0,
-    seconds: float = SECONDS,
-) -> InSteps:
+def in_steps(asked: Asked, steps: int, seconds: float = SECONDS) -> InSteps:
     """Return the schedules of at most so many steps that matter, with times and bounds.
 
     For each number of steps that is the schedule of one chunk, and the one of fewest rounds per
@@ -495,18 +484,11 @@ def in_steps(
 
     Parameters
     ----------
-    network
-        Ranks joined directly to each other.
-    collective
-        One of ``GATHERING``.
-    size_bytes
-        As ``CollectiveProgram`` has it.
+    asked
+        One of ``GATHERING``, on ranks joined directly to each other. Of at most so many chunks per
+        rank. None: up to ``MOST_CHUNKS``.
     steps
         The most steps.
-    chunks
-        The most chunks per rank, 1 or more. None: up to ``MOST_CHUNKS``.
-    root
-        Of broadcast and reduce.
     seconds
         How long schedules of each number of steps are sought.
 
@@ -520,29 +502,30 @@ def in_steps(
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9, latency_seconds=1e-6)
-    >>> found = in_steps(net, "reduce-scatter", 1e6, steps=2)
+    >>> found = in_steps(Asked(net, "reduce-scatter", 1e6), 2)
     >>> [(each.steps, each.rounds, each.chunks) for each in found.points]
     [(2, 2, 1), (2, 3, 2)]
     >>> [round(each.finish_seconds * 1e6, 3) for each in found.timed]
     [22.0, 17.0]
     """
-    if collective not in GATHERING:
+    if asked.collective not in GATHERING:
         wanted = f"{listed(GATHERING)}, or no steps"
-        raise InputError("steps", f"{steps} for {collective}", wanted)
-    used = network.reversed() if collective in BACKWARDS else network
-    rooted = root if collective in ("broadcast", "reduce") else None
+        raise InputError("steps", f"{steps} for {asked.collective}", wanted)
+    used, rooted = asked.outward, None
+    if asked.collective in ("broadcast", "reduce"):
+        rooted = asked.root
     sends = possible_sends(used, steps, root=rooted)
     if (many := len(sends.chunk)) > MOST_PRICED:
         found = f"{steps}, in which ranks can send {many:,} times"
         wanted = f"at most {MOST_PRICED:,} (a minute of computing): fewer ranks or steps"
         raise InputError("steps", found, wanted)
     unknowns = len(sends.roots) * used.num_links * steps
-    most = chunks or min(MOST_CHUNKS, max(MOST_SENDS // unknowns, 1))
+    most = asked.chunks or min(MOST_CHUNKS, max(MOST_SENDS // unknowns, 1))
     possible_sends(used, steps, most, rooted)  # refuses too many chunks now
     points, bounds, undecided = list[FewSteps](), list[RoundBound](), list[FewSteps]()
-    cut = 1 / optimum(used, np.isin(np.arange(used.num_ranks), sends.roots)).rate
+    bound = 1 / optimum(used, asked.weights).rate
     for number in range(int(sends.distance.max()), steps + 1):
-        bounds.append(round_bound(used, number, cut, rooted))
+        bounds.append(round_bound(used, number, bound, rooted))
         end = perf_counter() + seconds
         for wide in dict.fromkeys((1, most)):
             # all at once in every step is less
@@ -565,18 +548,15 @@ def in_steps(
                     undecided.append(point)
                     if left < seconds / 100:
                         break
-        if points and points[-1].rounds_per_chunk == cut:
+        if points and points[-1].rounds_per_chunk == bound:
             break
     if not points:
         wanted = "more time, fewer ranks, or no steps"
         raise InputError("steps", f"{steps}, and no schedule in {seconds:g} s", wanted)
-    timed = [_timed(network, each, collective, size_bytes, root) for each in points]
-    return InSteps(collective, size_bytes, used, points, bounds, undecided, timed)
+    return InSteps(asked, used, points, bounds, undecided, [_timed(asked, each) for each in points])
 
 
-def _timed(
-    network: RankNetwork, point: FewSteps, collective: str, size_bytes: float, root: int
-) -> Timed:
+def _timed(asked: Asked, point: FewSteps) -> Timed:
     """Return a point as a schedule in time. Backwards, copies become sums.
 
     A message takes one channel: a link that is several divides its chunks among them.
@@ -596,22 +576,21 @@ def _timed(
     carried = cut(chunk[order], count)
     source, target = used.source[link], used.target[link]
     channels = used.channels.values[used.channels.offsets[link] + way]
-    many, backwards = len(sends.origin), collective in BACKWARDS
+    many, backwards = len(sends.origin), asked.collective in BACKWARDS
     owners = sends.origin, np.full(many, EVERYBODY, np.int32)
     if backwards:
         order = np.argsort(-step, kind="stable")
         source, target, step = target[order], source[order], step.max() - step[order]
         carried, channels, owners = carried.taken(order), channels[order], owners[::-1]
     step = np.unique(step, return_inverse=True)[1]
-    rank = root if len(sends.roots) == 1 else 0
-    program = unfilled(collective, network.num_ranks, rank, np.full(many, 1 / many), *owners)
+    program = asked.program(np.full(many, 1 / many), *owners)
     sent = Sent(source, target, carried, np.full(len(step), backwards))
     parts = np.add.reduceat(program.chunk_size[carried.values], carried.offsets[:-1])
-    lasting = (
-        parts * size_bytes / network.channel_rate[channels] + network.channel_latency[channels]
-    )
+    network = asked.network
+    lasting = parts * asked.size_bytes / network.channel_rate[channels]
+    lasting += network.channel_latency[channels]
     longest = np.zeros(step.max() + 1)
     np.maximum.at(longest, step, lasting)
     start = np.append(0.0, np.cumsum(longest))[step]
     times = start, start + lasting
-    return timed(program, network, size_bytes, sent, times, single(channels), 0.0)
+    return timed(asked, program, sent, times, single(channels), 0.0)

@@ -16,7 +16,6 @@ a chain of messages from rank to rank.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
@@ -30,6 +29,7 @@ from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import (
     CHUNKS,
     FEW_TREES,
+    Asked,
     Timed,
     Tracks,
     below_roots,
@@ -261,22 +261,11 @@ def _leaving(network: RankNetwork) -> csr_array:
     return csr_array((np.repeat([1.0, -1.0], links), ends), (network.num_vertices, links))
 
 
-def all_reduce(
-    network: RankNetwork,
-    size_bytes: float,
-    *,
-    chunks: Sequence[int] = CHUNKS,
-    until: float = np.inf,
-) -> Timed:
+def all_reduce(asked: Asked) -> Timed:
     """Return a schedule of an all-reduce by pairs of trees, and the bound of the linear program.
 
-    Parameters
-    ----------
-    chunks
-        Chunks to try of what goes by a pair of trees. Per root, on average, where roots have more
-        than ``FEW_TREES``.
-    until
-        As ``fastest`` has it.
+    Chunks are those of what goes by a pair of trees. Per root, on average, if roots have more than
+    ``FEW_TREES``.
 
     Raises
     ------
@@ -288,12 +277,13 @@ def all_reduce(
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("line:4"), bytes_per_second=25e9)
-    >>> found = all_reduce(net, 1e9)
+    >>> found = all_reduce(Asked(net, "all-reduce", 1e9))
     >>> round(found.bound_seconds, 9), found.efficiency > 0.95
     (0.04, True)
     """
+    network = asked.network
     best = joint(network)
-    bound = size_bytes / (best.upper * float(network.unit) * network.bytes_per_second)
+    bound = asked.size_bytes / (best.upper * float(network.unit) * network.bytes_per_second)
     rate = float(best.rate * network.unit) * network.bytes_per_second
     out = packed(network, best.out, best.trees, rate)
     back = network.reversed()
@@ -312,11 +302,16 @@ def all_reduce(
         np.append(out.routes.lengths, back_ways.lengths),
     )
     every, total = np.full(len(multiplicity), EVERYBODY, np.int32), int(out.trees.sum())
+    pairs = total / int((out.trees > 0).sum())  # of a root, of those that have any
+    each = pairs if pairs <= FEW_TREES else 1  # chunks of a root: many of each of few trees, or all
+    most = 1.5 * CHUNKS[-1] / each  # about as many of each root as given
+    chunks = (asked.chunks,) if asked.chunks else CHUNKS
+    tried = [many for many in chunks if many <= most] or chunks[:1]
+    share = multiplicity.astype(np.float64)
     tracks = Tracks(
+        asked,
         network,
         routes,
-        "all-reduce",
-        0,
         messages,
         before,
         after,
@@ -325,17 +320,9 @@ def all_reduce(
         multiplicity / total,
         1,
         (every, every),
+        lambda many: (many * each / pairs) * share,
     )
-    pairs = total / int((out.trees > 0).sum())  # of a root, of those that have any
-    each = pairs if pairs <= FEW_TREES else 1  # chunks of a root: many of each of few trees, or all
-    most = 1.5 * CHUNKS[-1] / each  # about as many of each root as given
-    tried = [many for many in chunks if many <= most] or chunks[:1]
-    share = multiplicity.astype(np.float64)
-
-    def parts(many: int) -> Floats:
-        return (many * each / pairs) * share
-
-    return pipelined(tracks, parts, tried, size_bytes, bound, until, best.prices)
+    return pipelined(tracks, tried, bound, best.prices)
 
 
 def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
@@ -499,23 +486,11 @@ def _nearest(
     return []
 
 
-def all_to_all(
-    network: RankNetwork,
-    size_bytes: float,
-    *,
-    chunks: Sequence[int] = (1, 2, 4, 8, 16),
-    until: float = np.inf,
-) -> Timed:
+def all_to_all(asked: Asked) -> Timed:
     """Return a schedule of an all-to-all of equal blocks, and the bound of the linear program.
 
-    Parameters
-    ----------
-    size_bytes
-        The whole buffer of a rank, what it keeps for itself included.
-    chunks
-        Into how many chunks each path's data is cut, to try.
-    until
-        As ``fastest`` has it.
+    The size is the whole buffer of a rank, what it keeps for itself included. Chunks are those of
+    a path's data.
 
     Raises
     ------
@@ -527,11 +502,12 @@ def all_to_all(
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("mesh:3x3"), bytes_per_second=25e9, latency_seconds=1e-6)
-    >>> all_to_all(net, 1e9).efficiency > 0.98
+    >>> all_to_all(Asked(net, "all-to-all", 1e9)).efficiency > 0.98
     True
     """
+    network = asked.network
     found = exchange(network)
-    bound = size_bytes / found.bytes_per_second
+    bound = asked.size_bytes / found.bytes_per_second
     peeled, ranks = paths_of(found), network.num_ranks
     moves = np.append(np.ones(len(peeled)), np.zeros(ranks))
     peeled += [(rank, rank, 1.0, []) for rank in range(ranks)]  # what a rank keeps, last
@@ -550,10 +526,9 @@ def all_to_all(
     part = (weight * found.rate)[messages.owners()]
     before = lists(range(max(each - 1, 0)) for each in messages.lengths.tolist())
     tracks = Tracks(
+        asked,
         network,
         lists(numbers, np.int32),
-        "all-to-all",
-        0,
         messages,
         before,
         before._replace(values=before.values + 1),
@@ -562,7 +537,7 @@ def all_to_all(
         weight,
         ranks,
         (np.array(source, np.int32), np.array(target, np.int32)),
+        lambda many: many * moves,
     )
-    return pipelined(
-        tracks, lambda many: many * moves, chunks, size_bytes, bound, until, found.prices
-    )
+    chunks = (asked.chunks,) if asked.chunks else (1, 2, 4, 8, 16)
+    return pipelined(tracks, chunks, bound, found.prices)

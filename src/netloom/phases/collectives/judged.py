@@ -76,9 +76,10 @@ def judge(schedule: Schedule) -> Judged:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.pipelines import Asked
     >>> from netloom.phases.collectives.synthesis import proven, synthesised
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> judge(proven(synthesised(net, "all-gather", 1e9))).depth
+    >>> judge(proven(synthesised(Asked(net, "all-gather", 1e9)))).depth
     2
     """
     _check_meaning(schedule)
@@ -283,8 +284,9 @@ def step_seconds(schedule: Schedule) -> Fraction:
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.few_steps import in_steps
     >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.pipelines import Asked
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> found = in_steps(net, "all-gather", 1e6, steps=2)
+    >>> found = in_steps(Asked(net, "all-gather", 1e6), 2)
     >>> step_seconds(found.schedule)
     Fraction(3, 200000)
     """

@@ -47,6 +47,9 @@ from netloom.workload.programs.messages import Lists, cut, grouped
 MOST_MESSAGES = 3_000_000
 """A schedule of more messages is refused."""
 
+BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
+"""Collectives that are others with time reversed, on the reversed network."""
+
 
 @dataclass(frozen=True, eq=False)
 class Jobs:
@@ -91,16 +94,61 @@ class Jobs:
         return found
 
 
+class Asked(NamedTuple):
+    """What a schedule is asked for.
+
+    Attributes
+    ----------
+    network
+        The ranks, and links with rates and latencies.
+    collective
+        One of ``synthesis.SYNTHESISED``.
+    size_bytes
+        As ``CollectiveProgram`` has it.
+    root
+        Of broadcast and reduce.
+    chunks
+        Into how many chunks data that goes one way is cut. None: as many as end first.
+    until
+        A time of ``perf_counter`` after which the first schedule, or the best so far, suffices.
+    """
+
+    network: RankNetwork
+    collective: str
+    size_bytes: float
+    root: int = 0
+    chunks: int | None = None
+    until: float = np.inf
+
+    @property
+    def weights(self) -> Ints:
+        """int64[num_ranks], how much each rank has to send, or to receive, relatively."""
+        ranks = np.arange(self.network.num_ranks)
+        rooted = self.collective in ("broadcast", "reduce")
+        return (ranks == self.root).astype(np.int64) if rooted else np.ones_like(ranks)
+
+    @property
+    def outward(self) -> RankNetwork:
+        """The network in the direction in which the data goes out of its roots."""
+        return self.network.reversed() if self.collective in BACKWARDS else self.network
+
+    def program(self, size: Floats, first: Ints, final: Ints) -> CollectiveProgram:
+        """Return a program without messages: sizes, first and final owners of its chunks."""
+        no, none = np.zeros(0, np.int32), np.zeros(0, np.bool_)
+        of, owners = (self.collective, "synthesised", self.network.num_ranks, size), (first, final)
+        return CollectiveProgram(*of, self.root, no, no, no, single(no), none, *owners)
+
+
 @dataclass(frozen=True, eq=False)
 class Tracks:
     """Ways that parts of a collective's data go. Each is a row of messages, for every chunk alike.
 
     Attributes
     ----------
+    asked
+        What they are for.
     network, routes
         The ranks, and the links of each route.
-    collective, root
-        What they are for.
     messages
         The route of each message of a track.
     before, after
@@ -113,12 +161,13 @@ class Tracks:
         How much goes along each track, if the collective's size is ``total``.
     owners
         int32[num_tracks] each, who has what goes along it at first, and in the end.
+    parts
+        Returns the chunks of each track, not rounded, for so many per block.
     """
 
+    asked: Asked
     network: RankNetwork
     routes: Lists
-    collective: str
-    root: int
     messages: Lists
     before: Lists
     after: Lists
@@ -127,13 +176,15 @@ class Tracks:
     weight: NDArray[Any]
     total: int
     owners: tuple[Ints, Ints]
+    parts: Callable[[int], Floats]
 
-    def cut(self, parts: Ints) -> tuple[Jobs, CollectiveProgram, Floats]:
-        """Return the messages of chunks, so many of each track, and the program they will fill.
+    def cut(self, many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
+        """Return the messages of so many chunks per block, and the program they will fill.
 
         Also returns the part of its track's data that goes before the chunk of each message,
         float64[num_messages].
         """
+        parts = np.maximum(np.rint(self.parts(many)), 1).astype(np.int64)  # chunks of each track
         track = np.repeat(np.arange(len(parts)), parts)  # of each chunk
         number = np.arange(len(track)) - np.repeat(np.cumsum(parts) - parts, parts)
         size = (self.weight / (self.total * parts))[track]
@@ -142,18 +193,8 @@ class Tracks:
         chunk, first = route.owners(), route.offsets[before.owners()]
         pairs = first + before.values, first + after.values
         jobs = Jobs(route.values, size[chunk], chunk.astype(np.int32), *pairs)
-        owners = (each[track] for each in self.owners)
-        program = unfilled(self.collective, self.network.num_ranks, self.root, size, *owners)
+        program = self.asked.program(size, *(each[track] for each in self.owners))
         return jobs, program, (number / parts[track])[chunk]
-
-
-def unfilled(
-    collective: str, ranks: int, root: int, size: Floats, first: Ints, final: Ints
-) -> CollectiveProgram:
-    """Return a program without messages: sizes, first and final owners of its chunks."""
-    no, none = np.zeros(0, np.int32), np.zeros(0, np.bool_)
-    messages = no, no, no, single(no), none
-    return CollectiveProgram(collective, "synthesised", ranks, size, root, *messages, first, final)
 
 
 class Servers(NamedTuple):
@@ -237,9 +278,8 @@ class Sent(NamedTuple):
 
 
 def timed(
+    asked: Asked,
     program: CollectiveProgram,
-    network: RankNetwork,
-    size_bytes: float,
     sent: Sent,
     times: tuple[Floats, Floats],
     routes: Lists,
@@ -257,8 +297,8 @@ def timed(
     source, target, sums = sent.source[order], sent.target[order], sent.sums[order]
     kept = Sent(source, target, sent.chunks.taken(order), sums)
     program = replace(program, step=step[order], **kept._asdict())
-    (start, end), taken = times, routes.taken(order)
-    return Timed(program, network, size_bytes, start[order], end[order], taken, bound, prices)
+    (start, end), taken, size = times, routes.taken(order), asked.size_bytes
+    return Timed(program, asked.network, size, start[order], end[order], taken, bound, prices)
 
 
 def servers(network: RankNetwork, routes: Lists, slices: Floats | None = None) -> Servers:
@@ -359,9 +399,6 @@ def priorities(
     return [share * per_block - way, share * least - 2 * seconds, -seconds]
 
 
-BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
-"""Collectives that are others with time reversed, on the reversed network."""
-
 CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Chunks that are tried."""
 
@@ -381,34 +418,12 @@ GAIN, GOOD = 1e-3, 1e-3
 """More chunks have to be better by a part. What is so near the bound is good enough."""
 
 
-def along_trees(
-    network: RankNetwork,
-    collective: str,
-    size_bytes: float,
-    *,
-    root: int = 0,
-    chunks: Sequence[int] = CHUNKS,
-    until: float = np.inf,
-) -> Timed:
+def along_trees(asked: Asked) -> Timed:
     """Return a schedule of an all-gather, reduce-scatter, broadcast or reduce, and its bound.
 
     Its trees reach the optimum. What the schedule loses is the time to fill and empty the pipe.
-
-    Parameters
-    ----------
-    network
-        The ranks, and links with rates and latencies.
-    collective
-        One of the four.
-    size_bytes
-        As ``CollectiveProgram`` has it.
-    root
-        Of broadcast and reduce.
-    chunks
-        Chunks to try of what goes down a tree. Of a block, which is what a root sends to all,
-        where a root has more than ``FEW_TREES``.
-    until
-        As ``fastest`` has it.
+    Chunks are of what goes down a tree. If a root has more than ``FEW_TREES``, they are those of a
+    block, which is what a root sends to all.
 
     Raises
     ------
@@ -420,23 +435,19 @@ def along_trees(
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("torus:3x3"), bytes_per_second=25e9, latency_seconds=1e-6)
-    >>> found = along_trees(net, "all-gather", 64e6)
+    >>> found = along_trees(Asked(net, "all-gather", 64e6))
     >>> found.efficiency > 0.99, found.program.num_ranks
     (True, 9)
     """
-    weights = np.ones(network.num_ranks, np.int64)
-    if collective in ("broadcast", "reduce"):
-        weights = (np.arange(network.num_ranks) == root).astype(np.int64)
-    backwards = collective in BACKWARDS
-    best = optimum(network.reversed() if backwards else network, weights)
+    best = optimum(asked.outward, asked.weights)
     trees = forest(best)
     messages, before, after = below_roots(trees)
     block, every = trees.root, np.full(len(trees.root), EVERYBODY, np.int32)
+    share = trees.many / trees.trees[trees.root]
     tracks = Tracks(
+        asked,
         best.network,
         trees.routes,
-        collective,
-        root,
         messages,
         before,
         after,
@@ -444,24 +455,17 @@ def along_trees(
         slices_of(trees, messages),
         trees.many,
         int(trees.trees.sum()),
-        (every, block) if backwards else (block, every),
+        (every, block) if asked.collective in BACKWARDS else (block, every),
+        lambda many: many * share,
     )
     each = int(trees.trees.max())
     alike = each if each <= FEW_TREES else 1  # then all chunks have one size
-    share = trees.many / trees.trees[trees.root]
-    ladder = [alike * many for many in chunks]
-    bound = best.seconds(size_bytes)
-    return pipelined(tracks, lambda many: many * share, ladder, size_bytes, bound, until)
+    ladder = [alike * many for many in ((asked.chunks,) if asked.chunks else CHUNKS)]
+    return pipelined(tracks, ladder, best.seconds(asked.size_bytes))
 
 
 def pipelined(
-    tracks: Tracks,
-    parts: Callable[[int], Floats],
-    chunks: Sequence[int],
-    size_bytes: float,
-    bound_seconds: float,
-    until: float = np.inf,
-    prices: Prices | None = None,
+    tracks: Tracks, chunks: Sequence[int], bound: float, prices: Prices | None = None
 ) -> Timed:
     """Return the fastest schedule of chunks along tracks, its messages by their starts.
 
@@ -470,27 +474,15 @@ def pipelined(
 
     Parameters
     ----------
-    parts
-        Returns chunks of each track for so many per block, not rounded.
     chunks
         Chunks per block to try, ascending.
-    bound_seconds
+    bound
         Seconds that no schedule can beat.
-    until
-        As ``fastest`` has it.
     prices
         Of links, if they prove the bound.
     """
     network, routes = tracks.network, tracks.routes
-    shared = [servers(network, routes)]
-    if (routes.lengths > 1).any():
-        shared.append(servers(network, routes, tracks.slices))
-
-    def chunked(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
-        return tracks.cut(np.maximum(np.rint(parts(many)), 1).astype(np.int64))
-
-    jobs, times, program = fastest(shared, chunked, chunks, size_bytes, bound_seconds, until)
-    start, end = times
+    jobs, (start, end), program = fastest(tracks, chunks, bound)
     source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
     target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
     sums, links = tracks.sums[jobs.route], routes.taken(jobs.route)
@@ -506,48 +498,34 @@ def pipelined(
         ends[which] = float(end[message[place]])
         way[place] = network.channels.of(link)[which]
     taken = Lists(links.offsets, way)
-    if tracks.collective in BACKWARDS:
+    if tracks.asked.collective in BACKWARDS:
         start, end = end.max() - end, end.max() - start
-        source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
+        source, target, sums = target, source, np.ones_like(sums)
         taken = turned_round(taken)
-    sent = Sent(source, target, single(jobs.chunk), sums)
-    times, ties = (start, end), (jobs.chunk, target, source)
-    return timed(
-        program, network, size_bytes, sent, times, taken, bound_seconds, ties=ties, prices=prices
-    )
+    sent, ties = Sent(source, target, single(jobs.chunk), sums), (jobs.chunk, target, source)
+    times = start, end
+    return timed(tracks.asked, program, sent, times, taken, bound, ties=ties, prices=prices)
 
 
 def fastest(
-    shared: Sequence[Servers],
-    cut: Callable[[int], tuple[Jobs, CollectiveProgram, Floats]],
-    chunks: Sequence[int],
-    size_bytes: float,
-    bound: float,
-    until: float = np.inf,
+    tracks: Tracks, chunks: Sequence[int], bound: float
 ) -> tuple[Jobs, tuple[Floats, Floats], CollectiveProgram]:
     """Return the messages, times and program that end first, of the orders and chunks tried.
 
-    Parameters
-    ----------
-    shared
-        Ways to share cables.
-    cut
-        Returns messages, program and shares (see ``priorities``) for so many chunks per block.
-    chunks
-        Chunks per block, ascending.
-    bound
-        Seconds that no schedule can beat.
-    until
-        A time of ``perf_counter`` after which the best so far is returned, if there is one.
+    ``chunks``: per block, ascending. ``bound``: seconds that no schedule can beat.
     """
-    ways = list(product(range(3), range(len(shared))))  # of the orders of ``priorities``
+    size, until = tracks.asked.size_bytes, tracks.asked.until
+    shared = [servers(tracks.network, tracks.routes)]
+    if (tracks.routes.lengths > 1).any():
+        shared.append(servers(tracks.network, tracks.routes, tracks.slices))
     hows = range(len(shared))
+    ways = list(product(range(3), hows))  # of the orders of ``priorities``
     best, finish, stale = None, np.inf, 0
     begun, done = perf_counter(), 0
     for number, many in enumerate(chunks):
         if best is not None and (finish < bound * (1 + GOOD) or perf_counter() > until):
             break
-        jobs, program, share = cut(many)
+        jobs, program, share = tracks.cut(many)
         if best is not None and len(jobs) > MANY_MESSAGES:
             break
         ends, before = {}, finish
@@ -556,8 +534,8 @@ def fastest(
             if best is not None and perf_counter() > until:
                 return best
             if how not in keys:
-                keys[how] = priorities(shared[how], jobs, share, many, size_bytes)
-            times = listed(shared[how], jobs, keys[how][order], size_bytes)
+                keys[how] = priorities(shared[how], jobs, share, many, size)
+            times = listed(shared[how], jobs, keys[how][order], size)
             ends[order, how] = times[1].max()
             if ends[order, how] < finish * (1 - GAIN):
                 finish, best = ends[order, how], (jobs, times, program)
@@ -626,15 +604,7 @@ SLACK = 16
 """How many sends a rank may be ahead of its share of the trees grown so far."""
 
 
-def on_tables(
-    network: RankNetwork,
-    routing: Routing,
-    collective: str,
-    size_bytes: float,
-    *,
-    chunks: int = 1,
-    seed: int = 1,
-) -> tuple[Timed, int]:
+def on_tables(asked: Asked, routing: Routing, *, seed: int = 1) -> tuple[Timed, int]:
     """Return an all-gather or a reduce-scatter over the routes of a routing, and its rounds.
 
     In a round, the slowest channel carries one chunk. There are two ways. All messages of a round
@@ -643,16 +613,8 @@ def on_tables(
 
     Parameters
     ----------
-    network
-        Ranks and links.
     routing
         What gives the routes, such as ``lfts:FILE``: one for each pair of ranks.
-    collective
-        ``all-gather`` or ``reduce-scatter``.
-    size_bytes
-        As ``CollectiveProgram`` has it.
-    chunks
-        Into how many chunks each block is cut: more fill the rounds better.
     seed
         Of the groups that are looked at.
 
@@ -670,15 +632,15 @@ def on_tables(
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = topology("leaf-spine:4x2x4")
     >>> given = rank_network(net, bytes_per_second=25e9, latency_seconds=5e-7)
-    >>> found, rounds = on_tables(given, parse_routing("d-mod-k", net), "all-gather", 1e9)
+    >>> found, rounds = on_tables(Asked(given, "all-gather", 1e9), parse_routing("d-mod-k", net))
     >>> found.efficiency > 0.8, 15 <= rounds < 20
     (True, True)
     """
-    ranks, topology = network.num_ranks, network.topology
+    network, topology, chunks = asked.network, asked.network.topology, asked.chunks or 1
+    ranks, outward = network.num_ranks, asked.collective == "all-gather"
     if ranks > MOST_RANKS or ranks * ranks * chunks > MOST_ON_TABLES:
         wanted = f"at most {MOST_RANKS} ranks and {MOST_ON_TABLES} messages"
         raise InputError("ranks", f"{ranks} with {chunks} chunks each", wanted)
-    outward = collective == "all-gather"
     # blocks that go inward are grown as trees that go outward, and turned round in the end
     hosts = network.vertices[:ranks]
     ends = hosts.repeat(ranks), np.tile(hosts, ranks)
@@ -706,7 +668,7 @@ def on_tables(
     )
     chunk, sums = root * chunks + order % chunks, np.full(len(order), not outward)
     sent = Sent(source, target, single(chunk), sums)
-    program = unfilled(collective, ranks, 0, *owners(collective, ranks, chunks))
+    program = asked.program(*owners(asked.collective, ranks, chunks))
     program = replace(program, algorithm="on-tables", step=step, **sent._asdict())
     # in time: routes of pairs of ranks that are used
     used, route = np.unique(pair, return_inverse=True)
@@ -718,16 +680,16 @@ def on_tables(
     awaited = waits(program, stepwise=False)
     pairs = awaited.values, awaited.owners()
     jobs = Jobs(route.astype(np.int32), program.message_size, program.chunks.values, *pairs)
-    start, end = listed(shared, jobs, step, size_bytes)
-    lasting = shared.seconds(jobs, size_bytes) + late[route]
+    start, end = listed(shared, jobs, step, asked.size_bytes)
+    lasting = shared.seconds(jobs, asked.size_bytes) + late[route]
     longest = np.zeros(program.num_steps)
     np.maximum.at(longest, step, lasting)
     if longest.sum() < end.max():
         start = np.append(0.0, np.cumsum(longest))[step]
         end = start + lasting
-    bound = optimum(network if outward else network.reversed()).seconds(size_bytes)
-    found = timed(program, network, size_bytes, sent, (start, end), taken.taken(route), bound)
-    return found, int(rounds)
+    bound = optimum(asked.outward).seconds(asked.size_bytes)
+    times, ways = (start, end), taken.taken(route)
+    return timed(asked, program, sent, times, ways, bound), int(rounds)
 
 
 def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> Ints:

@@ -532,9 +532,10 @@ def schedule_trace(schedule: Schedule, name: str) -> Trace:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.pipelines import Asked
     >>> from netloom.phases.collectives.synthesis import proven, synthesised
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> schedule_trace(proven(synthesised(net, "all-gather", 1e9)), "plan.json")
+    >>> schedule_trace(proven(synthesised(Asked(net, "all-gather", 1e9))), "plan.json")
     <plan.json: 4 tasks, 24 messages, 24 entries>
     """
     program = schedule.program

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from netloom.base.arrays import Ints
-from netloom.base.errors import InputError
 from netloom.base.units import rate, size
 from netloom.base.words import counted, listed
 from netloom.phases.collectives.flows import FUZZ, all_reduce, all_to_all
 from netloom.phases.collectives.network import RankNetwork
-from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, Timed, along_trees
+from netloom.phases.collectives.pipelines import MOST_MESSAGES, Asked, Timed, along_trees
 from netloom.phases.collectives.schedules import (
     INTO,
     Bound,
@@ -27,7 +24,8 @@ from netloom.phases.collectives.trees import least_time, optimum
 from netloom.workload.programs.collectives.program import CollectiveProgram
 from netloom.workload.programs.messages import Lists, cut, grouped
 
-SYNTHESISED = ("all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduce", "all-to-all")
+BLOCKS = ("all-gather", "reduce-scatter")
+SYNTHESISED = (*BLOCKS, "broadcast", "reduce", "all-reduce", "all-to-all")
 """Collectives that ``synthesised`` makes schedules of."""
 
 
@@ -44,71 +42,41 @@ MOST_NAMED = 4
 """Most ranks or channels that a sentence names."""
 
 
-def method_of(network: RankNetwork, collective: str) -> str:
+def method_of(asked: Asked) -> str:
     """Return what ``synthesised`` makes a schedule of, in words."""
-    if collective not in SYNTHESISED:
-        raise InputError("collective", f"'{collective}'", ", ".join(SYNTHESISED))
-    if collective in ("all-reduce", "all-to-all"):
-        return PAIRS if collective == "all-reduce" else PATHS
-    ranks = network.num_ranks
-    if collective in ("all-gather", "reduce-scatter") and translatable(network):
-        directions = network.num_links // ranks
-        if ranks * (ranks - 1) * directions <= MOST_MESSAGES:
-            return TRANSLATES
-    return ALONG_TREES
+    if asked.collective in ("all-reduce", "all-to-all"):
+        return PAIRS if asked.collective == "all-reduce" else PATHS
+    ranks, links = asked.network.num_ranks, asked.network.num_links
+    alike = asked.collective in BLOCKS and translatable(asked.network)
+    return TRANSLATES if alike and links * (ranks - 1) <= MOST_MESSAGES else ALONG_TREES
 
 
-def synthesised(
-    network: RankNetwork,
-    collective: str,
-    size_bytes: float,
-    *,
-    root: int = 0,
-    chunks: int | None = None,
-    until: float = np.inf,
-) -> Timed:
+def synthesised(asked: Asked) -> Timed:
     """Return a schedule of a collective, with the bound that no schedule beats.
 
     All-gather and reduce-scatter go by translates on whole tori and hypercubes, and by packed trees
     elsewhere, as broadcast and reduce do. All-reduce goes by pairs of trees, all-to-all by paths.
 
-    Parameters
-    ----------
-    network
-        The ranks, and links with rates and latencies.
-    collective
-        One of ``SYNTHESISED``.
-    size_bytes
-        As ``CollectiveProgram`` has it.
-    root
-        Of broadcast and reduce.
-    chunks
-        Into how many chunks data that goes one way is cut. None: as many as end first.
-    until
-        A time of ``perf_counter`` after which the first schedule, or the best so far, suffices.
-
     Raises
     ------
     InputError
-        If the collective is unknown, the network is in pieces or too large, or a switch's
-        bandwidths in and out differ.
+        If the network is in pieces or too large, or a switch's bandwidths in and out differ.
 
     Examples
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("torus:4x4"), bytes_per_second=50e9, latency_seconds=1e-6)
-    >>> synthesised(net, "all-gather", 1e9).program
+    >>> synthesised(Asked(net, "all-gather", 1e9)).program
     <all-gather, synthesised: 16 ranks, 64 chunks, 960 messages in 15 steps>
     """
-    method = method_of(network, collective)
-    tried: dict[str, Any] = {} if chunks is None else {"chunks": (chunks,)}
-    if method in (PAIRS, PATHS):
-        made = all_reduce if method == PAIRS else all_to_all
-        return made(network, size_bytes, until=until, **tried)
-    if method == TRANSLATES:
-        return translated(network, collective, size_bytes, **tried)
-    return along_trees(network, collective, size_bytes, root=root, until=until, **tried)
+    makers = {
+        PAIRS: all_reduce,
+        PATHS: all_to_all,
+        TRANSLATES: translated,
+        ALONG_TREES: along_trees,
+    }
+    return makers[method_of(asked)](asked)
 
 
 def proven(timed: Timed) -> Schedule:
@@ -119,7 +87,7 @@ def proven(timed: Timed) -> Schedule:
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> proven(synthesised(net, "all-reduce", 1e9)).bound.why
+    >>> proven(synthesised(Asked(net, "all-reduce", 1e9))).bound.why
     '4 groups of hosts send each other 200 GB/s together at most. All 8 channels set it.'
     """
     network, program, size = timed.network, timed.program, timed.size_bytes
@@ -175,12 +143,10 @@ def _bottleneck(network: RankNetwork, program: CollectiveProgram) -> Ints:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
-    weights = np.ones(network.num_ranks, np.int64)
-    if program.collective in ("broadcast", "reduce"):
-        weights = (np.arange(network.num_ranks) == program.root).astype(np.int64)
     # in a network that is reversed this reads backwards, and the cut is the same
-    used = network.reversed() if program.collective in BACKWARDS else network
-    best, stays = optimum(used, weights), np.ones(network.num_links)
+    asked = Asked(network, program.collective, 1.0, program.root)
+    used, stays = asked.outward, np.ones(network.num_links)
+    best = optimum(used, asked.weights)
     stays[best.leaving] = 0
     graph = csr_array((stays, (used.source, used.target)), shape=(used.num_vertices,) * 2)
     graph.eliminate_zeros()

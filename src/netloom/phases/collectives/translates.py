@@ -20,13 +20,13 @@ from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import (
     BACKWARDS,
     MOST_MESSAGES,
+    Asked,
     Jobs,
     Sent,
     Servers,
     Timed,
     listed,
     timed,
-    unfilled,
 )
 from netloom.phases.collectives.trees import optimum
 from netloom.topology.cubes import Cube
@@ -182,21 +182,11 @@ def translatable(network: RankNetwork) -> bool:
     return closed and bool(even)
 
 
-def translated(
-    network: RankNetwork,
-    collective: str,
-    size_bytes: float,
-    *,
-    chunks: Sequence[int] = (1, 2, 4, 8, 16),
-) -> Timed:
+def translated(asked: Asked) -> Timed:
     """Return a schedule of an all-gather or reduce-scatter on a torus, by translates of one root's.
 
-    Parameters
-    ----------
-    network
-        Every vertex of a torus or hypercube as a rank, in any order, all links alike.
-    chunks
-        Chunks per tree to try.
+    Every vertex of a torus or hypercube is a rank, in any order, all links alike. Chunks are those
+    of a tree.
 
     Raises
     ------
@@ -208,9 +198,10 @@ def translated(
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("torus:4x4"), bytes_per_second=50e9, latency_seconds=1e-6)
-    >>> round(translated(net, "all-gather", 64e6).efficiency, 3)
+    >>> round(translated(Asked(net, "all-gather", 64e6)).efficiency, 3)
     0.997
     """
+    network, size_bytes = asked.network, asked.size_bytes
     cube, ranks = network.topology, network.num_ranks
     assert isinstance(cube, Cube)
     found = translates(cube.sides)
@@ -224,7 +215,7 @@ def translated(
     latency, each = np.full(ways, network.latency[0]), single(range(ways))
     shared = Servers(room, latency, each, room, float(network.rate[0]))
     best, finish = None, np.inf
-    for many in chunks:
+    for many in (asked.chunks,) if asked.chunks else (1, 2, 4, 8, 16):
         if best is not None and many * trees * ranks * (ranks - 1) > MOST_MESSAGES / 3:
             break
         # the messages of one root's trees, by tree, vertex and chunk
@@ -241,7 +232,8 @@ def translated(
                 finish, best = times[1].max(), (many, *times)
     assert best is not None
     many, start, end = best
-    rank_of, sums, count = np.argsort(network.vertices), collective in BACKWARDS, len(start) * ranks
+    rank_of, count = np.argsort(network.vertices), len(start) * ranks
+    sums = asked.collective in BACKWARDS
     if count > MOST_MESSAGES:
         wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
         raise InputError("schedule", f"{count:,} messages", wanted)
@@ -255,10 +247,10 @@ def translated(
     chunk = (rank_of[None, :] * trees + tree[of][:, None]) * many + number[:, None]
     if sums:
         source, target = target, source
-    program = unfilled(collective, ranks, 0, *owners(collective, ranks, trees * many))
+    program = asked.program(*owners(asked.collective, ranks, trees * many))
     sent = Sent(source, target, single(chunk.ravel()), np.full(count, sums))
     keys = network.source.astype(np.int64) * ranks + network.target
     link = np.searchsorted(keys, source.astype(np.int64) * ranks + target)
     channels = single(network.channels.values[network.channels.offsets[link]])
     both = np.repeat(start, ranks), np.repeat(end, ranks)
-    return timed(program, network, size_bytes, sent, both, channels, bound)
+    return timed(asked, program, sent, both, channels, bound)
