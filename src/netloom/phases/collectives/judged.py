@@ -113,11 +113,15 @@ def _check_meaning(schedule: Schedule) -> None:
     program, ranks = schedule.program, schedule.program.num_ranks
     first, final, root = program.first_owner, program.final_owner, program.root
     kinds = {
-        "all-gather": ("each", EVERYBODY), "gather": ("each", root),
-        "scatter": (root, "each"), "reduce-scatter": (EVERYBODY, "each"),
-        "broadcast": (root, EVERYBODY), "reduce": (EVERYBODY, root),
-        "all-reduce": (EVERYBODY, EVERYBODY), "all-to-all": ("each", "each"),
-    }  # fmt: skip
+        "all-gather": ("each", EVERYBODY),
+        "gather": ("each", root),
+        "scatter": (root, "each"),
+        "reduce-scatter": (EVERYBODY, "each"),
+        "broadcast": (root, EVERYBODY),
+        "reduce": (EVERYBODY, root),
+        "all-reduce": (EVERYBODY, EVERYBODY),
+        "all-to-all": ("each", "each"),
+    }
     if program.collective not in kinds:
         raise broken("data", "collective", program.collective, ", ".join(kinds))
     parts = 1

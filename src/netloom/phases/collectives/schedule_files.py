@@ -85,14 +85,10 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
     program, network, bound = schedule.program, schedule.network, schedule.bound
     times, places = np.unique(np.concatenate([schedule.start, schedule.end]), return_inverse=True)
     start, end = np.split(places, 2)
-    fields: dict[str, Any] = {
-        "format": FORMAT, "version": VERSION, "provenance": dict(provenance),
-        "collective": program.collective, "algorithm": program.algorithm,
-        "ranks": program.num_ranks, "root": program.root, "size_bytes": schedule.size_bytes,
-        "bound": {
-            "seconds": bound.seconds, "why": bound.why, "inside": bound.inside.tolist(),
-        },
-    }  # fmt: skip
+    fields: dict[str, Any] = {"format": FORMAT, "version": VERSION, "provenance": dict(provenance)}
+    fields |= {"collective": program.collective, "algorithm": program.algorithm}
+    fields |= {"ranks": program.num_ranks, "root": program.root, "size_bytes": schedule.size_bytes}
+    fields["bound"] = {"seconds": bound.seconds, "why": bound.why, "inside": bound.inside.tolist()}
     if bound.prices is not None:
         prices = bound.prices
         fields["bound"]["prices"] = {
@@ -104,27 +100,18 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
     if (few := schedule.few) is not None:
         tables = {name: getattr(few, name).tolist() for name in ("price", "worth", "forwarding")}
         fields["few_steps"] = {"steps": few.steps, "seconds": few.seconds} | tables
-    groups: dict[str, dict[str, Any]] = {
-        "network": {
-            "name": network.name, "digest": network.digest, "vertices": list(network.labels),
-            "hosts": network.host.tolist(), "source": network.source.tolist(),
-            "target": network.target.tolist(), "bytes_per_second": _column(network.rate),
-            "latency_seconds": _column(network.latency),
-        },
-        "chunks": {
-            "count": program.num_chunks, "size": _column(program.chunk_size),
-            "first_owner": _column(program.first_owner),
-            "final_owner": _column(program.final_owner),
-        },
-        "messages": {
-            "count": program.num_messages, "source": program.source.tolist(),
-            "target": program.target.tolist(), "start": start.tolist(), "end": end.tolist(),
-            "sums": _column(program.sums), "num_chunks": _column(program.chunks.lengths),
-            "chunks": program.chunks.values.tolist(),
-            "num_channels": _column(schedule.routes.lengths),
-            "channels": schedule.routes.values.tolist(),
-        },
-    }  # fmt: skip
+    net: dict[str, Any] = {"name": network.name, "digest": network.digest}
+    net |= {"vertices": list(network.labels), "hosts": network.host.tolist()}
+    net |= {"source": network.source.tolist(), "target": network.target.tolist()}
+    net |= {"bytes_per_second": _column(network.rate), "latency_seconds": _column(network.latency)}
+    owners = {name: _column(getattr(program, name)) for name in ("first_owner", "final_owner")}
+    chunks = {"count": program.num_chunks, "size": _column(program.chunk_size)} | owners
+    messages: dict[str, Any] = {"count": program.num_messages, "source": program.source.tolist()}
+    messages |= {"target": program.target.tolist(), "start": start.tolist(), "end": end.tolist()}
+    messages["sums"] = _column(program.sums)
+    for name, lists in (("chunks", program.chunks), ("channels", schedule.routes)):
+        messages |= {f"num_{name}": _column(lists.lengths), name: lists.values.tolist()}
+    groups = {"network": net, "chunks": chunks, "messages": messages}
     lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in fields.items()]
     for name, group in groups.items():
         inside = [
@@ -339,27 +326,29 @@ def _schedule(record: _File) -> Schedule:
     source = _filled("messages.source", given.source, count, np.int32, ranks)
     target = _filled("messages.target", given.target, count, np.int32, ranks)
     sums = _filled("messages.sums", given.sums, count, np.bool_, 2)
-    _, step = np.unique(start, return_inverse=True)
+    step = np.unique(start, return_inverse=True)[1].astype(np.int32)
     order = np.argsort(step, kind="stable")
     owner = record.chunks.first_owner, record.chunks.final_owner
+    ends, kept = (source[order], target[order], step[order]), carried.taken(order)
     program = CollectiveProgram(
-        record.collective, record.algorithm, ranks, sizes, record.root,
-        source[order], target[order], step[order].astype(np.int32), carried.taken(order),
+        record.collective,
+        record.algorithm,
+        ranks,
+        sizes,
+        record.root,
+        *ends,
+        kept,
         sums[order],
         _filled("chunks.first_owner", owner[0], chunks, np.int32, ranks),
         _filled("chunks.final_owner", owner[1], chunks, np.int32, ranks),
-    )  # fmt: skip
-    inside = _filled(
-        "bound.inside", record.bound.inside, len(record.bound.inside), np.int32, len(network.labels)
     )
+    given_cut = record.bound.inside
+    inside = _filled("bound.inside", given_cut, len(given_cut), np.int32, len(network.labels))
     few = None
     if (said := record.few_steps) is not None:
         columns = (said.worth, 3), (said.price, 4), (said.forwarding, 5)
         worth, price, held = (np.array(rows, np.int64).reshape(-1, n) for rows, n in columns)
         few = StepProof(said.steps, worth, price, held, said.seconds)
-    prices = _prices(record, network)
-    bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
-    return Schedule(
-        program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound,
-        few,
-    )  # fmt: skip
+    bound = Bound(record.bound.seconds, record.bound.why, inside, _prices(record, network))
+    start, end, taken = start[order], end[order], routes.taken(order)
+    return Schedule(program, record.size_bytes, network, start, end, taken, bound, few)
