@@ -33,9 +33,8 @@ def test_a_sender_waits_or_passes_whichever_is_sooner():
     """0 -> 3 is next for node 0, but 1 -> 3 keeps node 3 busy: 0 -> 2 goes first."""
     rows = [(1, 3, 10), (0, 3, 5), (0, 2, 10)]
     plan = plan_of_rows(torus(8), rows)
-    found = schedule(
-        plan, ConSetCosts(channel_clocks_per_word=0.1), kind="shared", priority=[0, 1, 2]
-    )
+    costs = ConSetCosts(channel_clocks_per_word=0.1)
+    found = schedule(plan, costs, kind="shared", priority=np.arange(3))
     assert found.start.tolist() == pytest.approx([0, 20, 0])
     assert found.makespan.tolist() == pytest.approx([30])
 

@@ -49,7 +49,7 @@ def test_the_dgx_fabric_on_its_own_tables():
     [
         ("leaf-spine:4x2x4", "d-mod-k"),
         ("fat-tree:4x2", "s-mod-k"),
-        ("torus:4x4", "dimension-order"),
+        ("mesh:3x3/2", "dimension-order"),
         ("dragonfly:2x4x2", "shortest-path"),
     ],
 )
