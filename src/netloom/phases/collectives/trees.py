@@ -163,7 +163,7 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
     begin = np.append(network.source, np.full(len(ranks), source)).astype(np.int32)
     end = np.append(network.target, ranks).astype(np.int32)
     arcs = graph_of(source + 1, len(begin))
-    fill_arcs(*arcs[:4], begin, end, np.ones(len(begin), np.int64))
+    fill_arcs(arcs, begin, end, np.ones(len(begin), np.int64))
     whole, place = arcs[3], 0
     while True:
         whole[: 2 * network.num_links : 2] = network.capacity * rate.denominator
@@ -171,7 +171,7 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
         whole[own[:place]] = INFINITE
         limit = int(given.sum()) * rate.numerator
         assert limit < INFINITE, "capacities too large for exact flows"
-        place = int(first_short(*arcs, source, place, own, np.int64(limit)))
+        place = int(first_short(arcs, source, place, own, np.int64(limit)))
         if place < 0:  # no rank cannot receive at this rate
             break
         inside = arcs[5][0, :source] >= 0  # of the cut that the last flow met
@@ -741,14 +741,14 @@ def weakest_groups(network: RankNetwork) -> Ints:
     sources = np.concatenate([network.source, beside, rank]).astype(np.int32)
     targets = np.concatenate([network.target, rank, beside + 1]).astype(np.int32)
     arcs = graph_of(vertices + 2, len(sources))
-    fill_arcs(*arcs[:4], sources, targets, np.zeros(len(sources), np.int64))
+    fill_arcs(arcs, sources, targets, np.zeros(len(sources), np.int64))
     whole, height = arcs[3], np.zeros(ranks, np.int64)
     while True:
         whole[: 2 * network.num_links : 2] = network.capacity * least.denominator
         most = int(whole.sum()) + ranks * least.numerator
         assert most < INFINITE, "capacities too large for exact flows"
         found = np.empty(vertices, np.int64)
-        join_groups(*arcs, vertices, np.int64(least.numerator), height, found)
+        join_groups(arcs, vertices, np.int64(least.numerator), height, found)
         if len(np.unique(found[:ranks])) < 2 or (lower := least_out(network, found)) >= least:
             return best
         best, least = found, lower
