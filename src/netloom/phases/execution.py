@@ -51,8 +51,7 @@ MOST_ROWS = 2**22
 """Most words of a phase that are sent one by one, where processors are slower than channels."""
 
 
-@dataclass(frozen=True, eq=False)
-class Execution:
+class Execution(NamedTuple):
     """What the phases of a plan took."""
 
     switch_clocks: float  # synchronization and context switch before each phase

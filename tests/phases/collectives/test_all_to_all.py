@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.flows import exchange, paths_of
 from netloom.phases.collectives.network import rank_network
+from netloom.phases.collectives.synthesis import exchange, paths_of
 from netloom.topology import topology
 from tests.phases.collectives.boxes import box, made, plain
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import netloom as nl
-from netloom.phases.collectives.flows import joint, solved
 from netloom.phases.collectives.network import rank_network
+from netloom.phases.collectives.synthesis import joint, solved
 from netloom.phases.collectives.trees import least_time, weakest_groups
 from netloom.topology import topology
 from tests.phases.collectives.boxes import plain

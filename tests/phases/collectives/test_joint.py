@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.flows import joint
 from netloom.phases.collectives.pipelines import Asked
-from netloom.phases.collectives.synthesis import synthesised
+from netloom.phases.collectives.synthesis import joint, synthesised
 from netloom.phases.collectives.trees import optimum, packed
 from tests.phases.collectives.boxes import a100, box, made, plain
 from tests.phases.collectives.verified import faults

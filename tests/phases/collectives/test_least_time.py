@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.flows import exchange, joint
 from netloom.phases.collectives.network import rank_network
+from netloom.phases.collectives.synthesis import exchange, joint
 from netloom.phases.collectives.trees import least_time
 from netloom.topology import graph_topology, topology
 from netloom.workload.programs.collectives.program import COLLECTIVES

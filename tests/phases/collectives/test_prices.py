@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.flows import prices_of
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import Asked
 from netloom.phases.collectives.schedule_files import read_schedule, schedule_text
 from netloom.phases.collectives.schedules import PRICED, Prices, priced_seconds, tables_of
-from netloom.phases.collectives.synthesis import proven, synthesised
+from netloom.phases.collectives.synthesis import prices_of, proven, synthesised
 from netloom.phases.violations import InvalidPlanError
 from netloom.topology import topology
 from netloom.workload.programs.messages import lists

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.pipelines import Asked
+from netloom.phases.collectives.pipelines import Asked, translates
 from netloom.phases.collectives.synthesis import ALONG_TREES, TRANSLATES, method_of, synthesised
-from netloom.phases.collectives.translates import translates
 from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
 from tests.phases.collectives.boxes import made, plain

@@ -277,8 +277,7 @@ SECONDS = 60.0
 """How long the search for one schedule may take unless said otherwise."""
 
 
-@dataclass(frozen=True, eq=False)
-class FewSteps:
+class FewSteps(NamedTuple):
     """What is known of all-gathers of so many steps, rounds and chunks.
 
     Attributes
@@ -376,8 +375,7 @@ MOST_CHUNKS = 8
 """Most chunks per rank that are tried unless said otherwise."""
 
 
-@dataclass(frozen=True, eq=False)
-class InSteps:
+class InSteps(NamedTuple):
     """The schedules of few steps that none with as few steps and chunks beats, at a size.
 
     Attributes

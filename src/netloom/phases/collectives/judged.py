@@ -8,8 +8,8 @@ Of a schedule of few steps it is asked, too, whether its prices prove that few s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ MOST_HOPS = (1 << HOPS) - 1
 """Bits that count how often data was sent."""
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(NamedTuple):
     """What a schedule that breaks no rule was found to be.
 
     Attributes

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import gcd
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,8 +59,7 @@ from netloom.workload.programs.messages import Lists, grouped, lists
 # -- trees -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
+class Optimum(NamedTuple):
     """The rate at which every root can send to all ranks at once, and what holds it there.
 
     Attributes
@@ -418,8 +417,7 @@ MOST_DISTANCES = 1024
 """Most hosts between all of which distances are found."""
 
 
-@dataclass(frozen=True)
-class LeastTime:
+class LeastTime(NamedTuple):
     """What a collective takes at least.
 
     Attributes
@@ -444,8 +442,7 @@ class LeastTime:
         return max(self.latency, self.per_byte * size_bytes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Ranks:
+class _Ranks(NamedTuple):
     """Hosts or nodes with ranks, and what is between them. ``weight``: int64[…], ranks of each."""
 
     collective: str

@@ -11,7 +11,6 @@ between phases afterwards so that these last less long.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -216,8 +215,7 @@ PACKING_HEAT, PENALTY = 0.3, 1.0
 virtual channel too many."""
 
 
-@dataclass(frozen=True, eq=False)
-class Permutations:
+class Permutations(NamedTuple):
     """The connections of a pattern in sets that go into one phase together."""
 
     # The connections of each set: one from each node, or from each second one.
