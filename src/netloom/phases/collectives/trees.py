@@ -742,7 +742,7 @@ def weakest_groups(network: RankNetwork) -> Ints:
     whole, height = arcs[3], np.zeros(ranks, np.int64)
     while True:
         whole[: 2 * network.num_links : 2] = network.capacity * least.denominator
-        most = int(whole.sum()) + ranks * least.numerator
+        most = int(network.capacity.sum()) * least.denominator + ranks * least.numerator
         assert most < INFINITE, "capacities too large for exact flows"
         found = np.empty(vertices, np.int64)
         join_groups(arcs, vertices, np.int64(least.numerator), height, found)
