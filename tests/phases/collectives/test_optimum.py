@@ -149,7 +149,6 @@ def test_odd_rates_are_rounded_down():
     ("ranks", "wrong"),
     [
         ([3], "found 1; expected at least 2 hosts"),
-        ([0, 9], "found host 9"),
         ([0, 0], "host 0 twice"),
         ([0, 4], "4, which has failed"),
     ],
@@ -157,7 +156,7 @@ def test_odd_rates_are_rounded_down():
 def test_ranks_that_are_none(ranks, wrong):
     net = without(topology("ring:9"), nodes="4")
     with pytest.raises(InputError, match=wrong):
-        rank_network(net if 9 not in ranks else topology("ring:9"), ranks)
+        rank_network(net, ranks)
 
 
 def test_switches_are_no_ranks():

@@ -282,7 +282,7 @@ class FewSteps(NamedTuple):
 
     Attributes
     ----------
-    rounds, chunks
+    steps, rounds, chunks
         What was asked.
     outcome
         ``schedule``: there is one. ``impossible``: it is proven that there is none. ``undecided``:
@@ -293,17 +293,13 @@ class FewSteps(NamedTuple):
         int64[steps], how long each step of the schedule is, or empty without one.
     """
 
+    steps: int
     rounds: int
     chunks: int
     outcome: Literal["schedule", "impossible", "undecided"]
     sends: Sends
     chosen: Ints
     rounds_of_step: Ints
-
-    @property
-    def steps(self) -> int:
-        """How many steps were asked for."""
-        return self.sends.steps
 
     @property
     def rounds_per_chunk(self) -> Fraction:
@@ -363,9 +359,9 @@ def searched(
     if found.x is None:
         nothing = np.zeros(0, np.int64)
         outcome: Any = "impossible" if found.status == 2 else "undecided"
-        return FewSteps(rounds, chunks, outcome, sends, nothing, nothing)
+        return FewSteps(*asked, outcome, sends, nothing, nothing)
     chosen, lasting = np.flatnonzero(found.x[:sent] > 0.5), np.rint(found.x[sent:])
-    return FewSteps(rounds, chunks, "schedule", sends, chosen, lasting.astype(np.int64))
+    return FewSteps(*asked, "schedule", sends, chosen, lasting.astype(np.int64))
 
 
 GATHERING = ("all-gather", "reduce-scatter", "broadcast", "reduce")

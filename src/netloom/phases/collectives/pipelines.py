@@ -625,11 +625,6 @@ class Translates(NamedTuple):
     round_of: Ints
 
     @property
-    def num_trees(self) -> int:
-        """Trees of each root."""
-        return len(self.direction)
-
-    @property
     def rounds(self) -> int:
         """Rounds, in each of which every channel carries one chunk: a tree's part of a block."""
         return int(self.round_of.max()) + 1
@@ -652,7 +647,7 @@ def translates(sides: Sequence[int]) -> Translates:
     Examples
     --------
     >>> found = translates((8, 8))
-    >>> found.num_trees, int(found.depth.max()), found.rounds
+    >>> len(found.direction), int(found.depth.max()), found.rounds
     (4, 8, 63)
     """
     from scipy.sparse import csr_array
@@ -768,7 +763,7 @@ def translated(asked: Asked) -> Timed:
     cube, ranks = network.topology, network.num_ranks
     assert isinstance(cube, Cube)
     found = translates(cube.sides)
-    trees, ways = found.num_trees, len(found.step_of)
+    trees = ways = len(found.step_of)
     bound = optimum(network).seconds(size_bytes)
     tree, vertex = np.nonzero(found.parent >= 0)
     parent, job = found.parent[tree, vertex], np.full(found.parent.shape, -1, np.int64)

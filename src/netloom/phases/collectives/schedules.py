@@ -181,10 +181,6 @@ class Schedule:
         way = np.add.reduceat(self.network.latency[self.routes.values], self.routes.offsets[:-1])
         return np.asarray(self.end - self.start - way)
 
-    def __repr__(self) -> str:
-        part = self.bound.seconds / self.finish_seconds
-        return f"<{self.program!r} on {self.network.name}, {part:.4f} of the bound>"
-
 
 def cut_seconds(
     network: ScheduleNetwork, collective: str, root: int, size_bytes: float, inside: Ints
