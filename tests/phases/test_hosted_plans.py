@@ -17,8 +17,7 @@ from netloom.phases.plan.partition import phase_clocks
 from netloom.phases.plan_files import read_plan
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
-from tests.phases.by_hand import plan_of
-from tests.phases.hand_made import joined
+from tests.phases.hand_made import joined, plan_of
 
 COSTS = ConSetCosts()
 

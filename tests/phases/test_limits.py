@@ -7,7 +7,7 @@ from netloom.contention import ConSetCosts, MessageCosts
 from netloom.phases import Timetable
 from netloom.phases.timetables import limit_of, plan_break_even_words
 from netloom.topology import mesh
-from tests.phases.by_hand import plan_of_rows
+from tests.phases.hand_made import plan_of_rows
 
 LINE = mesh(4)
 

@@ -6,7 +6,7 @@ import pytest
 from netloom.contention import ConSetCosts
 from netloom.phases import schedule
 from netloom.topology import torus
-from tests.phases.by_hand import plan_of_program, plan_of_rows
+from tests.phases.hand_made import plan_of_program, plan_of_rows
 
 IWARP = ConSetCosts()
 

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.contention import ConSetCosts
 from netloom.phases import schedule
 from netloom.topology import torus
-from tests.phases.by_hand import plan_of_program, plan_of_rows
+from tests.phases.hand_made import plan_of_program, plan_of_rows
 
 WORD = ConSetCosts(clocks_per_word=1, channel_clocks_per_word=1)
 ONE_WAY = ConSetCosts(clocks_per_word=1, channel_clocks_per_word=1, both_ways=False)
@@ -70,15 +69,6 @@ def test_improvement_finds_what_as_misses(seed):
     assert better.makespan[0] <= 1.03 * plain.lower_bound[0]
 
 
-def test_improvement_keeps_the_order():
-    rows = halo(side=4)
-    order = [(first, first + 7) for first in range(0, len(rows) - 7, 3)]
-    plan = plan_of_rows(torus(4, 4), rows, order=order)
-    plain, better = schedule(plan, ONE_WAY, tries=0), schedule(plan, ONE_WAY, tries=2000)
-    assert better.makespan[0] < plain.makespan[0]
-    assert all(better.end[before] <= better.start[after] for before, after in order)
-
-
 def test_colours_meet_the_bound_where_as_does_not():
     """Both senders take their private receiver first, and meet at node 5 one after the other."""
     plan = plan_of_rows(torus(8), [(2, 0, 3), (4, 1, 3), (4, 5, 3), (2, 5, 3)])
@@ -99,9 +89,3 @@ def test_phases_of_nothing_take_no_time():
     assert found.makespan.tolist() == [4, 0, 5]
     empty = schedule(plan_of_rows(torus(4), []), WORD)
     assert len(empty.start) == len(empty.makespan) == 0
-
-
-def test_a_circle_in_the_order_is_named():
-    plan = plan_of_rows(torus(4), TRIANGLE, order=[(0, 1), (1, 0)])
-    with pytest.raises(InputError, match="circle"):
-        schedule(plan, WORD)

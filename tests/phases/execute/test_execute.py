@@ -10,7 +10,7 @@ from netloom.contention.messages import ConSetCosts
 from netloom.phases import schedule
 from netloom.phases.execution import execute
 from netloom.topology import mesh, topology, torus
-from tests.phases.by_hand import butterfly, listed, neighbours, plan_of
+from tests.phases.hand_made import butterfly, listed, neighbours, plan_of
 
 IWARP = ConSetCosts()
 LINE = mesh(5)

@@ -7,7 +7,7 @@ from netloom.base.errors import InputError
 from netloom.contention.messages import MessageCosts
 from netloom.phases.execution import message_passing
 from netloom.topology import mesh
-from tests.phases.by_hand import TORUS, butterfly, connections_of, neighbours
+from tests.phases.hand_made import TORUS, butterfly, connections_of, neighbours
 
 IWARP = MessageCosts()
 

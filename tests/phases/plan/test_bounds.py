@@ -9,7 +9,7 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, least_clocks, least_phases, partition
 from netloom.phases.plan.partition import negotiated
-from netloom.phases.plan.plans import MOST_NODES, hops_to
+from netloom.phases.plan.plans import MOST_NODES
 from netloom.topology import cube, graph_topology, mesh, topology, torus, without
 from tests.phases.hand_made import joined
 from tests.reference.partitioning import fewest_phases
@@ -116,17 +116,6 @@ def test_negotiation_mostly_finds_what_trying_everything_finds():
         assert least <= phases
         found, best = found + phases, best + least
     assert found <= 1.02 * best
-
-
-def test_hops_of_a_directed_network():
-    rng = np.random.default_rng(2)
-    graph = nx.cycle_graph(12, create_using=nx.DiGraph)
-    graph.add_edges_from(rng.choice(12, 2, replace=False).tolist() for _ in range(10))
-    hops = hops_to(graph_topology(graph))
-    lengths = dict(nx.all_pairs_shortest_path_length(graph))
-    for start in range(12):
-        for end in range(12):
-            assert hops[end, start] == lengths[start][end]
 
 
 def test_nodes_that_no_path_joins():
