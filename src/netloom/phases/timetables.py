@@ -447,30 +447,22 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
     on_channels = channel_words(plan) * costs.channel_clocks_per_word
     if timetable.kind == "timetable":
         on_channels[:] = 0  # it leaves them out of account
-    least = np.maximum(at_nodes.max(axis=1), on_channels.max(axis=1))
-    rest = f"Switching takes {share}."
-    if lasting > TURNS * least.sum():
-        why = (
-            f"Connections wait for each other: processors and channels work for"
-            f" {least.sum():,.0f} of {lasting:,.0f} clocks."
-        )
-        return Limit(kind="turns", sentence=f"{why} {rest}")
     busiest, fullest = at_nodes.max(axis=1), on_channels.max(axis=1)
-    if least.sum() > SHARED * busiest.sum():
-        phase = int(np.argmax(fullest - busiest))
+    least = float(np.maximum(busiest, fullest).sum())
+    kind = "channels" if least > SHARED * busiest.sum() else "processors"
+    phase = int(np.argmax(fullest - busiest if kind == "channels" else busiest))
+    why = f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks,"
+    if lasting > TURNS * least:
+        kind, why = "turns", "Connections wait for each other: processors and channels work for"
+        why += f" {least:,.0f} of {lasting:,.0f} clocks."
+    elif kind == "channels":
         name = plan.topology.channel_name(int(np.argmax(on_channels[phase])))
-        why = (
-            f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, channel {name} is busy"
-            f" for {fullest[phase]:,.0f}, and no processor for more than {busiest[phase]:,.0f}."
-        )
-        return Limit(kind="channels", sentence=f"{why} {rest}")
-    phase = int(np.argmax(busiest))
-    name = plan.topology.name_of(int(np.argmax(at_nodes[phase])))
-    why = (
-        f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, the processor of node"
-        f" {name} is busy for {busiest[phase]:,.0f}."
-    )
-    return Limit(kind="processors", sentence=f"{why} {rest}")
+        why += f" channel {name} is busy for {fullest[phase]:,.0f}, and no processor for more than"
+        why += f" {busiest[phase]:,.0f}."
+    else:
+        name = plan.topology.name_of(int(np.argmax(at_nodes[phase])))
+        why += f" the processor of node {name} is busy for {busiest[phase]:,.0f}."
+    return Limit(kind=kind, sentence=f"{why} Switching takes {share}.")
 
 
 def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Floats:
