@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -145,28 +146,24 @@ def connections(
     most = float(carried.max(initial=0.0))
     if most > MOST_WORDS:
         raise InputError(app.name, f"{most:.3g} words on an edge", f"at most {MOST_WORDS}")
-    edge_of = {
-        (int(start), int(end)): edge
-        for edge, (start, end) in enumerate(zip(app.source, app.target, strict=True))
-    }
     number = np.full(app.num_edges, -1, np.int32)
     number[apart] = np.arange(len(apart))
-    earlier: dict[int, set[int]] = {}
-    later: dict[int, set[int]] = {}
-    for first, second in order:
-        for start, end in (first, second):
+    pairs: list[tuple[int, int]] = []
+    if len(order):
+        import networkx as nx
+
+        known = zip(app.source.tolist(), app.target.tolist(), strict=True)
+        edge_of = {edge: place for place, edge in enumerate(known)}
+        for start, end in (edge for pair in order for edge in pair):
             if (start, end) not in edge_of:
                 raise InputError("order", f"{start} -> {end}", f"edges of {app.name}")
-        later.setdefault(edge_of[first], set()).add(edge_of[second])
-        earlier.setdefault(edge_of[second], set()).add(edge_of[first])
-    for edge in sorted(edge for edge in earlier.keys() | later.keys() if number[edge] < 0):
-        # taken out of the order: all that came before it now come before all after it
-        firsts, lasts = (of.pop(edge, set()) - {edge} for of in (earlier, later))
-        for each in firsts:
-            later[each] = later[each] - {edge} | lasts
-        for each in lasts:
-            earlier[each] = earlier[each] - {edge} | firsts
-    pairs = sorted((number[a], number[b]) for a, following in later.items() for b in following)
+        graph = nx.DiGraph([(edge_of[first], edge_of[second]) for first, second in order])
+        for edge in [each for each in graph if number[each] < 0]:
+            # taken out of the order: all that came before it now come before all after it
+            ends = graph.pred[edge].keys() - {edge}, graph.succ[edge].keys() - {edge}
+            graph.add_edges_from(product(*ends))
+            graph.remove_node(edge)
+        pairs = sorted((number[first], number[second]) for first, second in graph.edges)
     before, after = np.array(pairs, np.int32).reshape(-1, 2).T.copy()
     made = Connections(
         num_nodes=num_nodes,
