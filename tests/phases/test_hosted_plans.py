@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.contention import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, first_violation, least_clocks, least_phases, partition
 from netloom.phases.execution import execute, message_passing
-from netloom.phases.plan.partition import phase_clocks
+from netloom.phases.plan.plans import phase_clocks
 from netloom.phases.plan_files import read_plan
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts

@@ -8,8 +8,7 @@ from hypothesis import given, settings, strategies as st
 from netloom.base.errors import InputError, NoRouteError
 from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, least_clocks, least_phases, partition
-from netloom.phases.plan.partition import negotiated
-from netloom.phases.plan.plans import MOST_NODES
+from netloom.phases.plan.plans import MOST_NODES, negotiated
 from netloom.topology import cube, graph_topology, mesh, topology, torus, without
 from tests.phases.hand_made import joined
 from tests.reference.partitioning import fewest_phases

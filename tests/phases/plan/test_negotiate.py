@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.phases import Capacity, first_violation, least_phases
 from netloom.phases.kernels.partition import rip_up, route
-from netloom.phases.plan.partition import State, negotiated, sequential, task_of
+from netloom.phases.plan.plans import State, negotiated, sequential, task_of
 from netloom.routing.kernels.priced_paths import find
 from netloom.topology import cube, graph_topology, mesh, to_networkx, topology
 from tests.phases.hand_made import joined

@@ -15,7 +15,7 @@ from netloom.phases import (
     partition,
     phase_clocks,
 )
-from netloom.phases.plan import partition as partitioning
+from netloom.phases.plan import plans as partitioning
 from netloom.topology import graph_topology, hypercube, mesh, omega, topology, torus, without
 from netloom.workload import read
 from tests.phases.hand_made import joined

@@ -9,7 +9,7 @@ There are four parts.
 * Connections moved between phases until the phases, one after the other, last less long.
 
 A phase lasts as long as its busiest processor or channel: its height. ``Task``, ``State`` and
-``Load`` are those of ``phases.plan.partition``.
+``Load`` are those of ``phases.plan.plans``.
 
 Twin: ``tests/reference/partitioning.py``.
 """
