@@ -278,7 +278,7 @@ class CollectiveSchedule(Answer):
 
     def write(self, path: str | Path) -> None:
         """Write the schedule as a plan file. See ``docs/plan-file.md``."""
-        from netloom.phases.collectives.schedule_files import write_schedule
+        from netloom.phases.collectives.schedules import write_schedule
 
         write_schedule(path, self.schedule, self.provenance)
 

@@ -13,8 +13,14 @@ from netloom.base.errors import InputError
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import Asked
-from netloom.phases.collectives.schedule_files import read_schedule, schedule_text
-from netloom.phases.collectives.schedules import PRICED, Prices, priced_seconds, tables_of
+from netloom.phases.collectives.schedules import (
+    PRICED,
+    Prices,
+    priced_seconds,
+    read_schedule,
+    schedule_text,
+    tables_of,
+)
 from netloom.phases.collectives.synthesis import prices_of, proven, synthesised
 from netloom.phases.violations import InvalidPlanError
 from netloom.topology import topology

@@ -8,7 +8,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import Provenance
-from netloom.phases.collectives.schedule_files import read_schedule, schedule_text, write_schedule
+from netloom.phases.collectives.schedules import read_schedule, schedule_text, write_schedule
 from netloom.phases.collectives.synthesis import SYNTHESISED
 from tests.phases.collectives.test_judged import made
 
