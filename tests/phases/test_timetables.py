@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.contention import ConSetCosts
 from netloom.phases import schedule
 from netloom.topology import torus
@@ -89,3 +90,8 @@ def test_phases_of_nothing_take_no_time():
     assert found.makespan.tolist() == [4, 0, 5]
     empty = schedule(plan_of_rows(torus(4), []), WORD)
     assert len(empty.start) == len(empty.makespan) == 0
+
+
+def test_a_kind_that_is_not_known_is_named():
+    with pytest.raises(InputError, match="kind: found 'fast'; expected one of timetable, shared"):
+        schedule(plan_of_rows(torus(4), TRIANGLE), WORD, kind="fast")

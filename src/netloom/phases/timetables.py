@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from netloom.base.arrays import Floats, Ints
+from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.base.words import percent
 from netloom.contention import (
@@ -125,7 +126,7 @@ def schedule(
     Raises
     ------
     InputError
-        If the order is a circle.
+        If the kind is not known or the order is a circle.
 
     Examples
     --------
@@ -144,6 +145,8 @@ def schedule(
     """
     from netloom.phases.kernels.timetable import filled
 
+    if kind not in get_args(Kind):
+        raise InputError("kind", f"'{kind}'", f"one of {', '.join(get_args(Kind))}")
     phases = list(each_phase(plan, both_ways=costs.both_ways))
     found: list[tuple[Ints, Ints]] = []  # sequences, and starts in words
     if priority is not None:
