@@ -47,7 +47,7 @@ def test_all_gather_of_a_gigabyte_comes_near_the_bound(name):
 
 
 def test_a_schedule_of_two_chassis_of_dgx_2_comes_near_the_bound():
-    assert 0.995 < made(box("dgx2-2"), "all-gather", 1e9, chunks=256).efficiency <= 1
+    assert 0.985 < made(box("dgx2-2"), "all-gather", 1e9, chunks=256).efficiency <= 1
 
 
 def test_messages_leave_by_priority_and_wait_for_what_they_carry():
