@@ -13,7 +13,7 @@ from netloom.phases.collectives.synthesis import joint, solved
 from netloom.phases.collectives.trees import least_time, weakest_groups
 from netloom.topology import topology
 from tests.phases.collectives.boxes import plain
-from tests.phases.collectives.test_all_to_all import connected
+from tests.phases.collectives.test_joint import connected
 
 
 def partitions(ranks):

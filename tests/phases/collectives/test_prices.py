@@ -26,7 +26,7 @@ from netloom.phases.violations import InvalidPlanError
 from netloom.topology import topology
 from netloom.workload.programs.messages import lists
 from tests.phases.collectives.boxes import a100, box, plain
-from tests.phases.collectives.test_all_to_all import connected
+from tests.phases.collectives.test_joint import connected
 from tests.phases.collectives.test_judged import made
 
 
