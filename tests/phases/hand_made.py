@@ -5,16 +5,18 @@ import numpy as np
 
 from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, Connections, Plan, Timetable
-from netloom.routing import DimensionOrder, paths
+from netloom.routing import DimensionOrder, Paths, paths
+from netloom.topology import torus
+from netloom.workload import read
 from tests.properties.strategies import cubes
 
 
-def joined(num_nodes, pairs, words, order=()):
-    """Return connections between tasks that are called 100 more than their nodes."""
-    source, target = (np.array(each, np.int32) for each in zip(*pairs, strict=True))
+def joined(num_nodes, pairs, words, order=(), first_task=100):
+    """Return connections between tasks that are called so many more than their nodes."""
+    source, target = np.array(pairs, np.int32).reshape(-1, 2).T.copy()
     before, after = np.array(order, np.int32).reshape(-1, 2).T
     amounts = np.array(words, np.int64)
-    tasks = source + 100, target + 100
+    tasks = source + first_task, target + first_task
     return Connections(num_nodes, source, target, amounts, *tasks, before, after, "by hand")
 
 
@@ -96,3 +98,68 @@ def made(draw):
     plan = first_fit(topology, joined(topology.num_nodes, pairs, words), capacity)
     make = draw(st.sampled_from([one_at_a_time, all_at_once]))
     return plan, make(plan, costs), costs
+
+
+# -- patterns of the 8x8 torus in the order in which iWarp sent them
+
+
+TORUS, WIDE = torus(8, 8), Capacity(62)
+
+
+def connections_of(pairs, words, *, num_nodes=64, order=()):
+    """Connections between pairs of nodes, in this order; ``order`` are pairs of their numbers."""
+    carried = np.broadcast_to(words, len(pairs))
+    return joined(num_nodes, pairs, carried, order, first_task=0)
+
+
+def plan_of(pairs, words, phase=0, *, on=TORUS, routes=None, order=(), capacity=WIDE):
+    given = connections_of(pairs, words, num_nodes=on.num_nodes, order=order)
+    phases = np.broadcast_to(np.asarray(phase, np.int32), len(given)).copy()
+    if routes is None:
+        routed = paths(on, DimensionOrder(), given.source, given.target)
+    else:
+        offsets = np.cumsum([0, *map(len, routes)])
+        routed = Paths(offsets, np.array([c for route in routes for c in route], np.int32))
+    return Plan(on, given, capacity, phases, routed, "by hand")
+
+
+def plan_of_rows(on, rows, **options):
+    """Return a plan of connections (source, target, words)."""
+    return plan_of([row[:2] for row in rows], [row[2] for row in rows], on=on, **options)
+
+
+def plan_of_program(spec, on, words, phase=0):
+    """Return a plan of a program whose tasks run on nodes of their own, in rank order."""
+    graph = read(spec)
+    return plan_of(list(zip(graph.source, graph.target, strict=True)), words, phase, on=on)
+
+
+def listed(plan, kind="timetable"):
+    """A timetable in which each node starts its connections of a phase as they are listed."""
+    seen, start = {}, np.zeros(len(plan.connections))
+    for number, source in enumerate(plan.connections.source.tolist()):
+        place = (source, int(plan.phase[number]))
+        start[number] = seen.get(place, 0)
+        seen[place] = start[number] + 1
+    most = np.ones(plan.num_phases)
+    return Timetable(start, start + 1, most, most, kind)
+
+
+def neighbours():
+    """East, west, north, south, from every node."""
+    return [
+        (8 * y + x, 8 * ((y + down) % 8) + (x + right) % 8)
+        for y in range(8)
+        for x in range(8)
+        for down, right in ((0, 1), (0, -1), (-1, 0), (1, 0))
+    ]
+
+
+def butterfly():
+    """A hypercube of 64, mapped by Gray codes: bits of the column first, for every node."""
+    place = {code ^ code >> 1: code for code in range(8)}
+
+    def node(task):
+        return 8 * place[task >> 3] + place[task & 7]
+
+    return [(node(task), node(task ^ 1 << bit)) for task in range(64) for bit in range(6)]

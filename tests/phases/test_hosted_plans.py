@@ -13,12 +13,11 @@ from netloom.base.errors import InputError
 from netloom.contention import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, first_violation, least_clocks, least_phases, partition
 from netloom.phases.execution import execute, message_passing
-from netloom.phases.plan.partition import phase_clocks
+from netloom.phases.plan.plans import phase_clocks
 from netloom.phases.plan_files import read_plan
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
-from tests.phases.by_hand import plan_of
-from tests.phases.hand_made import joined
+from tests.phases.hand_made import joined, plan_of
 
 COSTS = ConSetCosts()
 

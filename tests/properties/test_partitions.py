@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from netloom.base.errors import InputError
 from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, least_clocks, least_phases, partition, phase_clocks, verify
-from netloom.phases.plan.partition import balanced
+from netloom.phases.plan.plans import balanced
 from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
 from tests.phases.hand_made import joined
 from tests.reference.partitioning import heights_of, use_of
@@ -17,9 +17,9 @@ from tests.reference.partitioning import heights_of, use_of
 @pytest.fixture(autouse=True, scope="module")
 def _fewer_moves():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("netloom.phases.plan.partition.MOVES", 20)
-        patch.setattr("netloom.phases.plan.partition.LEAST_MOVES", 1000)
-        patch.setattr("netloom.phases.plan.partition.TRIES", 20_000)
+        patch.setattr("netloom.phases.plan.plans.MOVES", 20)
+        patch.setattr("netloom.phases.plan.plans.LEAST_MOVES", 1000)
+        patch.setattr("netloom.phases.plan.plans.TRIES", 20_000)
         yield
 
 

@@ -97,7 +97,7 @@ def test_algorithm_as_equals_its_definition(plan, costs):
 @given(plans(), st.sampled_from(COSTS), st.data())
 def test_filling_by_priority_equals_its_definition(plan, costs, data):
     count = len(plan.connections)
-    priority = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+    priority = np.array(data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count)))
     found = schedule(plan, costs, priority=priority)
     rank = ranks(plan.connections)
     for members, listed, order, _, _ in by_phase(plan, costs):
@@ -186,7 +186,7 @@ def test_channels_that_are_never_full_leave_the_timetable_as_it_is(plan):
 @given(plans(least_words=1), st.sampled_from(COSTS))
 def test_programs_in_order_of_start_keep_to_the_shared_times(plan, costs):
     found = schedule(plan, costs, kind="shared", tries=20)
-    for phase in each_phase(plan, ranks(plan.connections), both_ways=costs.both_ways):
+    for phase in each_phase(plan, both_ways=costs.both_ways):
         if not len(phase.members):
             continue
         start = found.start[phase.members]
@@ -199,24 +199,23 @@ def test_programs_in_order_of_start_keep_to_the_shared_times(plan, costs):
 @given(plans(ordered=False), st.sampled_from(COSTS), st.data())
 def test_fair_rates_have_a_bottleneck_each(plan, costs, data):
     """Bertsekas & Gallager: max-min fair if and only if every connection has a bottleneck."""
-    phase = next(p for p in each_phase(plan, ranks(plan.connections), both_ways=costs.both_ways))
+    phase = next(p for p in each_phase(plan, both_ways=costs.both_ways))
     count = len(phase.members)
     if not count:
         return
     places = places_of(plan, phase, costs)
     running = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)))
-    rate, size = np.empty(count), len(places.capacity)
-    fair_rates(running, *places, np.empty(size, np.int64), np.empty(size), rate)
+    rate, size = fair_rates(running, *places), len(places.capacity)
     assert (rate[~running] == -1).all()
-    owner = np.repeat(np.arange(count), np.diff(places.first_use))
+    owner, used = places.uses.owners(), places.uses.values
     active = running[owner]
-    carried = np.bincount(places.uses[active], rate[owner[active]], size)
+    carried = np.bincount(used[active], rate[owner[active]], size)
     assert (carried <= places.capacity * (1 + 1e-9)).all()
     largest = np.zeros(size)
-    np.maximum.at(largest, places.uses[active], rate[owner[active]])
+    np.maximum.at(largest, used[active], rate[owner[active]])
     bottleneck = carried >= places.capacity * (1 - 1e-9)
     for connection in np.flatnonzero(running):
-        mine = places.uses[places.first_use[connection] : places.first_use[connection + 1]]
+        mine = places.uses.of(connection)
         assert any(bottleneck[p] and rate[connection] >= largest[p] * (1 - 1e-9) for p in mine)
 
 

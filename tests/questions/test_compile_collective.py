@@ -11,7 +11,7 @@ import pytest
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.phases.collectives import schedule_files
+from netloom.phases.collectives import schedules as schedule_files
 from netloom.phases.collectives.synthesis import SYNTHESISED
 from netloom.phases.collectives.trees import least_time
 from netloom.phases.violations import InvalidPlanError

@@ -1,4 +1,3 @@
-from .plan.partition import partition as partition, phase_clocks as phase_clocks
 from .plan.plans import (
     Capacity as Capacity,
     Connections as Connections,
@@ -7,6 +6,8 @@ from .plan.plans import (
     connections as connections,
     least_clocks as least_clocks,
     least_phases as least_phases,
+    partition as partition,
+    phase_clocks as phase_clocks,
 )
 from .plan_files import PlanFile as PlanFile, read_plan as read_plan, write_plan as write_plan
 from .timetables import Timetable as Timetable, schedule as schedule

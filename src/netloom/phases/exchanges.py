@@ -98,9 +98,13 @@ class PhasePlan:
 
 
 def exchange_of(
-    collective: str, root: int, host_of: Ints, size: float, topology: Topology,
+    collective: str,
+    root: int,
+    host_of: Ints,
+    size: float,
+    topology: Topology,
     node_of_host: Ints | None = None,
-) -> Connections:  # fmt: skip
+) -> Connections:
     """Return one connection for each pair of hosts whose ranks exchange something, a byte a word.
 
     Ranks of one host tell each other at once: they share what they receive, and add first. Hosts of

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from netloom.base.progress import counting
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.messages import ConSetCosts, MessageCosts
 from netloom.phases.plan.plans import Connections, Plan, ranks
-from netloom.phases.timetables import Timetable
+from netloom.phases.timetables import Timetable, awaited
 from netloom.routing import ports, virtual_channel_routing
 from netloom.routing.ragged import parted
 from netloom.routing.virtual_channel_tables import MOST_SLOTS
@@ -36,7 +36,7 @@ from netloom.simulation.network.engine import NetworkProgram, reserve_paths
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology
-from netloom.workload.programs.messages import Messages, lists, messages
+from netloom.workload.programs.messages import Lists, grouped, messages
 from netloom.workload.traffic.stream import LONGEST
 
 # -- phases on simulated hardware ------------------------------------------------------------------
@@ -51,12 +51,9 @@ MOST_ROWS = 2**22
 """Most words of a phase that are sent one by one, where processors are slower than channels."""
 
 
-@dataclass(frozen=True, eq=False)
-class Execution:
+class Execution(NamedTuple):
     """What the phases of a plan took."""
 
-    plan: Plan  # what was run
-    streaming: bool  # whether all connections of a phase were interleaved from its start
     switch_clocks: float  # synchronization and context switch before each phase
     cycle_clocks: float  # clocks of a cycle, in which a channel carries one word
     # int64[num_phases], from the first word's leave to send until the last is delivered.
@@ -69,34 +66,15 @@ class Execution:
     channel_words: Ints
 
     @property
-    def phase_clocks(self) -> Floats:
-        """Clocks of each phase, its switch included (float64[num_phases])."""
-        return np.asarray(self.switch_clocks + self.cycle_clocks * self.phase_cycles, np.float64)
-
-    @property
     def clocks(self) -> float:
         """Clocks of all phases, with their switches."""
-        return float(self.phase_clocks.sum())
-
-    @property
-    def clocks_per_word(self) -> float:
-        """Clocks of transfer for each word of the longest connection: the slope over words."""
-        words = int(self.plan.connections.words.max(initial=0))
-        return float(self.cycle_clocks * self.phase_cycles.sum() / words) if words else 0.0
+        return float((self.switch_clocks + self.cycle_clocks * self.phase_cycles).sum())
 
     @property
     def channel_load(self) -> Floats:
         """The part of its phase for which the busiest channel is busy (float64[num_phases])."""
         most = self.channel_words.max(axis=1, initial=0)
         return np.asarray(most / np.maximum(self.phase_cycles, 1))
-
-    def __repr__(self) -> str:
-        how = "interleaved" if self.streaming else "in the order of a timetable"
-        return (
-            f"<{len(self.plan.connections)} connections {how}: {self.plan.num_phases} phases in"
-            f" {self.clocks:.0f} clocks, the busiest channel is busy for"
-            f" {self.channel_load.max(initial=0):.0%} of its phase>"
-        )
 
 
 def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = None) -> Execution:
@@ -164,45 +142,26 @@ def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = Non
     if most > MOST_WORDS:
         wanted = f"at most {MOST_WORDS}, to simulate it"
         raise InputError("words", f"{most:.3g} words' time in a phase", wanted)
-    start = None if streaming or timetable is None else timetable.start
-    rank = ranks(plan.connections)
+    begin = np.zeros(len(plan.phase)) if streaming or timetable is None else timetable.start
+    sequence = np.lexsort((ranks(plan.connections), begin, plan.phase))
+    waits = awaited(plan, sequence, both_ways=costs.both_ways, alone=not streaming)
+    parts = [sequence[plan.phase[sequence] == phase] for phase in range(plan.num_phases)]
     runs = [
-        partial(_run, plan, costs, start, rank, phase, _router(plan, phase))
-        for phase in range(plan.num_phases)
+        partial(_run, plan, pace / channel, part, waits, phase, _router(plan, phase))
+        for phase, part in enumerate(parts)
     ]
     found = side_by_side(runs, "simulating phases")
-    count = len(plan.connections)
-    first, last, words = np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
-    for each in found:
-        first[each.members], last[each.members] = each.start, each.end
-        words[each.members] = each.words
-    assert np.array_equal(words, plan.connections.words), "words were lost or made"
-    crossed = [each.channel_words for each in found]
-    clocks = float(channel)
+    cycles, crossed = [each[0] for each in found], [each[1] for each in found]
+    start, end = (np.concatenate([np.zeros(0), *(each[k] for each in found)]) for k in (2, 3))
+    place = np.argsort(np.concatenate([np.zeros(0, np.int64), *map(np.sort, parts)]))
     return Execution(
-        plan=plan,
-        streaming=streaming,
         switch_clocks=float(costs.switch_clocks),
-        cycle_clocks=clocks,
-        phase_cycles=np.array([each.cycles for each in found], np.int64),
-        start=first * clocks,
-        end=last * clocks,
-        channel_words=np.array(crossed, np.int64).reshape(
-            len(found), plan.topology.num_network_channels
-        ),
+        cycle_clocks=float(channel),
+        phase_cycles=np.array(cycles, np.int64),
+        start=start[place] * channel,
+        end=end[place] * channel,
+        channel_words=np.array(crossed, np.int64).reshape(-1, plan.topology.num_network_channels),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Phase:
-    """What a phase took: in cycles, for each of its connections and for each channel."""
-
-    members: Ints
-    cycles: int
-    start: Ints
-    end: Ints
-    words: Ints
-    channel_words: Ints
 
 
 def _router(plan: Plan, phase: int) -> Router:
@@ -235,28 +194,20 @@ def _router(plan: Plan, phase: int) -> Router:
 
 def _run(
     plan: Plan,
-    costs: ConSetCosts,
-    start: Floats | None,
-    rank: Ints,
+    pace: float,
+    sequence: Ints,
+    waits: Lists,
     phase: int,
     kind: Router,
     stopped: Callable[[], bool],
-) -> _Phase | None:
-    """Run a phase. Return None if it was to stop. See ``execute`` for what connections wait for.
+) -> tuple[int, Ints, Ints, Ints] | None:
+    """Run a phase, whose connections start in sequence. Return None if it was to stop.
 
-    ``start``: float64[n], when the timetable has each connection start. None: all at once.
-    ``rank``: int32[n], the ``ranks`` of all connections: those that start together go in their
-    order.
+    Returns its cycles, the words of each channel, and the cycles in which each connection, by its
+    number, was allowed to send and had been delivered. ``pace``: cycles of a word at a processor.
     """
-    members, given = np.flatnonzero(plan.phase == phase), plan.connections
-    begin = np.zeros(len(members)) if start is None else start[members]
-    sequence = members[np.lexsort((members, rank[members], begin))]
-    waits = order_within(given, members)
-    if start is not None:
-        for met, earlier in meetings(given, sequence, both_ways=costs.both_ways).items():
-            waits[met] |= earlier
-    pace = costs.clocks_per_word / costs.channel_clocks_per_word
-    words, single = given.words[sequence], pace == 1
+    given, single = plan.connections, pace == 1
+    members, words = np.sort(sequence), given.words[sequence]
     count = np.ones(len(sequence), np.int64) if single else np.maximum(words, 1)
     if count.sum() > MOST_ROWS:
         found = f"{count.sum()} words in phase {phase}, sent one by one"
@@ -264,8 +215,9 @@ def _run(
     # the rows of a connection are in the order of its words
     connection, ends = np.repeat(sequence, count), np.cumsum(count)
     word = np.arange(len(connection)) - np.repeat(ends - count, count)
-    last_row = dict(zip(sequence.tolist(), (ends - 1).tolist(), strict=True))
-    awaited = lists([sorted(map(last_row.__getitem__, waits[each])) for each in sequence.tolist()])
+    last_row = np.zeros(len(given), np.int64)
+    last_row[sequence] = ends - 1
+    after = Lists(waits.offsets, last_row[waits.values])
     left = np.repeat(words, count)
     taken = np.rint(left * pace) - np.floor(word * pace) - 1
     table = messages(
@@ -275,7 +227,7 @@ def _run(
         flits=left if single else np.minimum(left, 1),
         delay=np.floor(word * pace) * (not single),
         receive=np.where((word == left - 1) & (not single), np.maximum(taken, 0), 0),
-        after=awaited.taken(np.repeat(np.arange(len(sequence)), count)),
+        after=after.taken(connection),
     )
     owner = np.searchsorted(members, connection).astype(np.int32)  # of each row, among members
     routed = parted(plan.topology, plan.routes.taken(members))
@@ -288,69 +240,12 @@ def _run(
         return None
     engine.network.flits()  # balances
     rows, by_owner = engine.rows, np.argsort(owner, kind="stable")
-    sent = np.bincount(owner, rows["flits"], minlength=len(members)).astype(np.int64)
+    sent = np.bincount(owner, rows["flits"], minlength=len(members))
+    assert np.array_equal(sent, given.words[members]), "words were lost or made"
     first = np.searchsorted(owner[by_owner], np.arange(len(members)))
     last = np.append(first[1:], len(owner)) - 1
     ready, complete = rows["ready"][by_owner[first]], rows["complete"][by_owner[last]]
-    cycles = int(rows["complete"].max(initial=0))
-    return _Phase(members, cycles, ready, complete, sent, engine.channel_flits())
-
-
-def order_within(given: Connections, members: Ints) -> dict[int, set[int]]:
-    """Return, for each of some connections, those among them that its order has it wait for.
-
-    Examples
-    --------
-    >>> from netloom.phases.plan.plans import connections
-    >>> from netloom.workload import read
-    >>> order = [((0, 1), (1, 2)), ((0, 1), (2, 3))]
-    >>> given = connections(read("ring:4"), range(4), 4, order=order)
-    >>> order_within(given, np.array([0, 3]))
-    {0: set(), 3: {0}}
-    """
-    waits: dict[int, set[int]] = {connection: set() for connection in members.tolist()}
-    inside = np.zeros(len(given), np.bool_)
-    inside[members] = True
-    both = inside[given.before] & inside[given.after]
-    pairs = given.before[both].tolist(), given.after[both].tolist()
-    for first, second in zip(*pairs, strict=True):
-        waits[second].add(first)
-    return waits
-
-
-def meetings(given: Connections, sequence: Ints, *, both_ways: bool) -> dict[int, set[int]]:
-    """Return what each connection follows at its processors: the last send and the last receive.
-
-    Parameters
-    ----------
-    given
-        The connections.
-    sequence
-        Some of them, in the order in which they are to start.
-    both_ways
-        Whether a processor sends and receives at the same time. Otherwise its sends and receives
-        are one sequence.
-
-    Examples
-    --------
-    >>> from netloom.phases.plan.plans import connections
-    >>> from netloom.workload import read
-    >>> given = connections(read("ring:4"), range(4), 4)  # 0 -> 1, 0 -> 3, 1 -> 0, 1 -> 2 ...
-    >>> meetings(given, np.array([0, 1, 2]), both_ways=True)
-    {0: set(), 1: {0}, 2: set()}
-    >>> meetings(given, np.array([0, 1, 2]), both_ways=False)
-    {0: set(), 1: {0}, 2: {0, 1}}
-    """
-    last: dict[tuple[int, bool], int] = {}
-    found = {}
-    for connection in sequence.tolist():
-        ends = [
-            (int(given.source[connection]), True),
-            (int(given.target[connection]), not both_ways),
-        ]
-        found[connection] = {last[end] for end in ends if end in last}
-        last.update(dict.fromkeys(ends, connection))
-    return found
+    return int(rows["complete"].max(initial=0)), engine.channel_flits(), ready, complete
 
 
 def side_by_side(runs: Sequence[Callable[..., Answer | None]], what: str) -> list[Answer]:
@@ -381,19 +276,11 @@ POOLS = 3
 al. 1993, section 5)."""
 
 
-@dataclass(frozen=True, eq=False)
-class MessagePassing:
+class MessagePassing(NamedTuple):
     """What the messages took."""
 
     clocks: float  # until the last message has been received
-    order: str  # ``random`` or ``listed``
-    # int64[num_channels], the words that crossed each channel, headers included.
-    channel_words: Ints
-    # float64[n], clocks in which each connection's message has been received there.
-    end: Floats
-
-    def __repr__(self) -> str:
-        return f"<{len(self.end)} messages, {self.order} order: {self.clocks:.0f} clocks>"
+    end: Floats  # float64[n], clocks in which each connection's message has been received
 
 
 def message_passing(
@@ -456,49 +343,43 @@ def message_passing(
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
     place = rng.permutation(len(given)) if order == "random" else np.arange(len(given))
     sequence = np.lexsort((place, ranks(given)))
-    row_of = np.empty(len(given), np.int64)
-    row_of[sequence] = np.arange(len(given))
-    after: list[list[int]] = [[] for _ in sequence]
-    for first, second in zip(given.before.tolist(), given.after.tolist(), strict=True):
-        after[row_of[second]].append(int(row_of[first]))
-    last: dict[int, int] = {}
-    for row, source in enumerate(given.source[sequence].tolist()):
-        if source in last:
-            after[row].append(last[source])
-        last[source] = row
+    row_of = np.argsort(sequence)
+    source = given.source[sequence]
+    by_source = np.argsort(source, kind="stable")  # each waits for the last of its source
+    same = source[by_source][1:] == source[by_source][:-1]
+    first = np.append(row_of[given.before], by_source[:-1][same])
+    after = grouped(np.append(row_of[given.after], by_source[1:][same]), first, len(given))
     kind = router("single-cycle", vcs=POOLS)
     times = kind.timing()
     table = messages(
         topology.num_hosts,
-        source=given.source[sequence],
+        source=source,
         target=given.target[sequence],
         flits=given.words[sequence] + costs.header_words,
         run=_cycles(costs, costs.send_clocks, times.injection - 1),
         receive=_cycles(costs, costs.receive_clocks, times.ejection),
         after=after,
     )
-    run = partial(_pass, topology, kind, table, int(rng.integers(2**31)))
-    ((complete, crossed),) = side_by_side([run], "simulating messages")
-    end = np.empty(len(given))
-    end[sequence] = complete * costs.clocks_per_word
-    return MessagePassing(float(end.max(initial=0)), order, crossed, end)
+    routing, drawn = (
+        virtual_channel_routing(topology, "default", num_vcs=POOLS),
+        rng.integers(2**31),
+    )
+
+    def run(stopped: Callable[[], bool]) -> Ints | None:
+        engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=int(drawn))
+        engine.append(table)
+        if not completed(engine, "messages", "fewer, to simulate them", stopped):
+            return None
+        return engine.rows["complete"].astype(np.int64)
+
+    (complete,) = side_by_side([run], "simulating messages")
+    end = complete[row_of].astype(np.float64) * costs.clocks_per_word
+    return MessagePassing(float(end.max(initial=0)), end)
 
 
 def _cycles(costs: MessageCosts, clocks: float, within: int) -> int:
     """Return the cycles of a processor for a message, but for those of its channel."""
     return max(round(clocks / costs.clocks_per_word) - within, 0)
-
-
-def _pass(
-    topology: Topology, kind: Router, table: Messages, seed: int, stopped: Callable[[], bool]
-) -> tuple[Ints, Ints] | None:
-    """Return when each message was received, and what crossed each channel. None to stop."""
-    routing = virtual_channel_routing(topology, "default", num_vcs=kind.vcs)
-    engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=seed)
-    engine.append(table)
-    if not completed(engine, "messages", "fewer, to simulate them", stopped):
-        return None
-    return engine.rows["complete"].astype(np.int64), engine.channel_flits()
 
 
 # -- node programs ---------------------------------------------------------------------------------
@@ -588,20 +469,18 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
     given, kind = plan.connections, timetable.kind
     sequence = np.lexsort((np.arange(len(given)), ranks(given), timetable.start, plan.phase))
     # only within a phase: what comes before in an earlier one has been delivered
-    after, tell = ([set[int]() for _ in range(len(given))] for _ in range(2))
-    for first, second in zip(given.before.tolist(), given.after.tolist(), strict=True):
-        if plan.phase[first] == plan.phase[second]:
-            after[second].add(first)
-            if given.target[first] != given.source[second]:
-                tell[first].add(int(given.source[second]))
+    after = awaited(plan, sequence, both_ways=costs.both_ways, alone=False)
+    first, second = after.values, given.source[after.owners()]
+    told = np.unique(np.stack([first, second])[:, given.target[first] != second], axis=1)
+    tell = grouped(told[0], told[1], len(given))
     streams: list[list[dict[int, list[Action]]]] = [
         [{} for _ in range(plan.num_phases)] for _ in range(given.num_nodes)
     ]
     for number in sequence.tolist():
         start, end = int(given.source[number]), int(given.target[number])
         words, phase = int(given.words[number]), int(plan.phase[number])
-        send = Action(SEND, number, end, words, after=tuple(sorted(after[number])))
-        receive = Action(RECEIVE, number, start, words, tell=tuple(sorted(tell[number])))
+        send = Action(SEND, number, end, words, after=tuple(after.of(number).tolist()))
+        receive = Action(RECEIVE, number, start, words, tell=tuple(tell.of(number).tolist()))
         for node, action in ((start, send), (end, receive)):
             if kind == "streaming":
                 stream = len(streams[node][phase])
@@ -609,13 +488,15 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
                 stream = int(costs.both_ways and action is receive)
             streams[node][phase].setdefault(stream, []).append(action)
     return [
-        NodeProgram(node, tuple(NodePhase(phase, _ordered(each)) for phase, each in enumerate(of)))
+        NodeProgram(
+            node,
+            tuple(
+                NodePhase(phase, tuple(tuple(each[number]) for number in sorted(each)))
+                for phase, each in enumerate(of)
+            ),
+        )
         for node, of in enumerate(streams)
     ]
-
-
-def _ordered(streams: dict[int, list[Action]]) -> tuple[tuple[Action, ...], ...]:
-    return tuple(tuple(streams[number]) for number in sorted(streams))
 
 
 def _line(action: Action) -> str:

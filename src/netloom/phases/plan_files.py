@@ -217,44 +217,44 @@ def write_plan(
     """
     assert (plan.phase >= 0).all(), "every connection of a plan is in a phase"
     given, network = plan.connections, plan.topology
-    fields: dict[str, str] = {
-        "format": json.dumps(FORMAT),
-        "version": json.dumps(VERSION),
-        "provenance": json.dumps(provenance.to_dict()),
-        "process_graph": json.dumps(given.name),
-        "topology": json.dumps(network.name),
+    fields: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "provenance": provenance.to_dict(),
+        "process_graph": given.name,
+        "topology": network.name,
     }
     if not isinstance(network, Cube):  # whose name says it all. Others' may not make them again
         ends = np.stack([network.source_end, network.target_end], axis=1)
-        known = {"num_nodes": network.num_ends, "channels": ends.tolist()}
+        fields["network"] = {"num_nodes": network.num_ends, "channels": ends.tolist()}
         if not network.direct:
             names = [network.name_of(vertex) for vertex in range(network.num_ends)]
-            known |= {"num_hosts": network.num_hosts, "labels": names}
-        fields["network"] = json.dumps(known)
+            fields["network"] |= {"num_hosts": network.num_hosts, "labels": names}
     fields |= {
-        "capacity": json.dumps(dataclasses.asdict(plan.capacity)),
-        "costs": json.dumps(dataclasses.asdict(costs)),
-        "method": json.dumps(plan.method),
-        "schedule": json.dumps(timetable.kind),
-        "lower_bound_phases": json.dumps(int(lower_bound_phases)),
-        "num_connections": json.dumps(len(given)),
-        "order": json.dumps(np.stack([given.before, given.after], axis=1).tolist()),
+        "capacity": dataclasses.asdict(plan.capacity),
+        "costs": dataclasses.asdict(costs),
+        "method": plan.method,
+        "schedule": timetable.kind,
+        "lower_bound_phases": int(lower_bound_phases),
+        "num_connections": len(given),
+        "order": np.stack([given.before, given.after], axis=1).tolist(),
     }
+    texts = {name: json.dumps(value) for name, value in fields.items()}
     lines, phases = _connection_texts(plan, timetable), list[str]()
     sequence = np.lexsort((timetable.start, plan.phase))
-    ends = np.cumsum(np.bincount(plan.phase, minlength=plan.num_phases))
-    for phase, members in enumerate(np.split(sequence, ends[:-1])[: plan.num_phases]):
+    for phase in range(plan.num_phases):
+        members = sequence[plan.phase[sequence] == phase]
         makespan = _plain(float(timetable.makespan[phase]))
         bound = _plain(float(timetable.lower_bound[phase]))
         inside = _block((lines[connection] for connection in members.tolist()), indent=2)
         phases.append(
             f'{{"makespan": {makespan}, "lower_bound": {bound}, "connections": {inside}}}'
         )
-    fields["phases"] = _block(phases, indent=1)
+    texts["phases"] = _block(phases, indent=1)
     if programs is not None:
-        each = map(json.dumps, programs) if isinstance(programs, list) else None
-        fields["programs"] = json.dumps(programs) if each is None else _block(each, indent=1)
-    text = ",\n".join(f' "{name}": {value}' for name, value in fields.items())
+        listed = isinstance(programs, list)
+        texts["programs"] = _block(map(json.dumps, programs), 1) if listed else json.dumps(programs)
+    text = ",\n".join(f' "{name}": {value}' for name, value in texts.items())
     write_text(path, f"{{\n{text}\n}}\n")
 
 
@@ -483,14 +483,12 @@ def _network(name: str, given: _Network) -> Topology:
         raise InputError("network.channels", f"channels of {hosts} hosts in another order", wanted)
     if labels and len(labels) != given.num_nodes:
         raise InputError("network.labels", f"{len(labels)}", f"{given.num_nodes}, one per node")
-    routers = Topology(
-        name, given.num_nodes - hosts, source[:inside] - hosts, target[:inside] - hosts,
-        labels[hosts:],
-    )  # fmt: skip
+    ends_inside = source[:inside] - hosts, target[:inside] - hosts
+    routers = Topology(name, given.num_nodes - hosts, *ends_inside, labels[hosts:])
+    injection, ejection, port_host = target[out_of] - hosts, source[into] - hosts, source[out_of]
     return attach_hosts(
-        routers, target[out_of] - hosts, name=name, ejection=source[into] - hosts,
-        port_host=source[out_of], labels=labels,
-    )  # fmt: skip
+        routers, injection, name=name, ejection=ejection, port_host=port_host, labels=labels
+    )
 
 
 def _check_once(record: _File, lines: list[_Connection], phase: Ints) -> None:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
@@ -26,14 +25,11 @@ from netloom.contention import (
     pattern_message_passing_clocks,
 )
 from netloom.phases.plan.plans import Plan, ranks
-from netloom.workload.programs.messages import grouped
+from netloom.workload.programs.messages import Lists, grouped
 
 Kind: TypeAlias = Literal["timetable", "shared", "streaming"]
 """How connections are used: one at a time by timetable, the same but with shared channels, or all
 at once."""
-
-MOST_TRIES = 10**9
-"""Most timetables tried for a phase."""
 
 LOOKS = 1_000_000_000
 """Busy times that are looked at in all to improve timetables, where tries are not given: a second
@@ -81,7 +77,7 @@ def schedule(
     costs: ConSetCosts,
     *,
     kind: Kind = "timetable",
-    priority: ArrayLike | None = None,
+    priority: Ints | None = None,
     tries: int | None = None,
     seed: int = 1,
 ) -> Timetable:
@@ -120,7 +116,7 @@ def schedule(
         How connections are used.
     priority
         int[n], lower first: the sequence in place of algorithm AS, and of its improvement, such
-        as the direction of each connection on a torus.
+        as the direction of each connection on a torus. Not for ``streaming``.
     tries
         Timetables tried to improve that of a phase; 0 is algorithm AS as published. By default as
         many as take a second or two for all phases, whose number depends on these alone.
@@ -130,7 +126,7 @@ def schedule(
     Raises
     ------
     InputError
-        If the kind is not known, the priority does not fit or the order is a circle.
+        If the kind is not known or the order is a circle.
 
     Examples
     --------
@@ -147,25 +143,22 @@ def schedule(
     >>> schedule(plan, ConSetCosts(both_ways=False), kind="streaming").makespan
     array([120.])
     """
+    from netloom.phases.kernels.timetable import filled
+
     if kind not in get_args(Kind):
         raise InputError("kind", f"'{kind}'", f"one of {', '.join(get_args(Kind))}")
-    if tries is not None and not 0 <= tries <= MOST_TRIES:
-        raise InputError("tries", f"{tries}", f"0 to {MOST_TRIES}")
-    wishes = None if priority is None else _checked(priority, len(plan.connections), kind)
-    phases = list(each_phase(plan, ranks(plan.connections), both_ways=costs.both_ways))
-    filled: list[tuple[Ints, Ints]] = []
-    if wishes is not None:
-        orders = [np.lexsort((wishes[each.members], each.rank)).astype(np.int64) for each in phases]
-        filled = [
-            (order, _start(phase, order)) for phase, order in zip(phases, orders, strict=True)
-        ]
+    phases = list(each_phase(plan, both_ways=costs.both_ways))
+    found: list[tuple[Ints, Ints]] = []  # sequences, and starts in words
+    if priority is not None:
+        orders = [np.lexsort((priority[each.members], each.rank)) for each in phases]
+        found = [(o, filled(o, each.work)) for o, each in zip(orders, phases, strict=True)]
     elif kind != "streaming":
-        filled = _scheduled(phases, tries, seed)
+        found = _scheduled(phases, tries, seed)
     start, end = np.zeros(len(plan.connections)), np.zeros(len(plan.connections))
     makespan, bound = np.zeros(len(phases)), np.zeros(len(phases))
     for number, phase in enumerate(phases):
         if kind == "timetable":
-            first = filled[number][1]
+            first = found[number][1]
             times = first * costs.clocks_per_word, (first + phase.words) * costs.clocks_per_word
             bound[number] = _least_words(phase) * costs.clocks_per_word
         else:
@@ -176,16 +169,16 @@ def schedule(
             # these times if they use their connections by order of start and wait for the other
             # end.
             places, alone = places_of(plan, phase, costs), kind == "shared"
-            sequence = filled[number][0] if alone else np.arange(len(phase.words))
+            sequence = found[number][0] if alone else np.arange(len(phase.words))
             tried = [
                 flow_times(phase, places, sequence, exclusive=alone, in_turn=waits)
                 for waits in ((True, False) if alone else (False,))
             ]
             times = min(tried, key=lambda each: float(each[1].max(initial=0.0)))
             slower = max(costs.clocks_per_word, costs.channel_clocks_per_word)
-            least = _least_words(phase) if alone else _longest(phase)
-            owner = np.repeat(np.arange(len(phase.words)), np.diff(places.first_use))
-            load = np.bincount(places.uses, phase.words[owner].astype(np.float64))
+            least = _least_words(phase, alone=alone)
+            words = phase.words.astype(np.float64)[places.uses.owners()]
+            load = np.bincount(places.uses.values, words)
             busiest = float((load / places.capacity).max(initial=0.0))
             bound[number] = max(busiest, least * slower)
         start[phase.members], end[phase.members] = times
@@ -193,29 +186,15 @@ def schedule(
     return Timetable(start, end, makespan, bound, kind)
 
 
-def _checked(priority: ArrayLike, connections: int, kind: Kind) -> Ints:
-    if kind == "streaming":
-        raise InputError("priority", "one for streaming", "none: all connections are active")
-    given = np.asarray(priority)
-    if given.shape != (connections,) or given.dtype.kind not in "iu":
-        found = f"{given.dtype} of shape {given.shape}"
-        raise InputError("priority", found, f"a whole number for each of {connections}")
-    return given.astype(np.int64)
+def _least_words(phase: Phase, *, alone: bool = True) -> int:
+    """Return the least makespan: the words of the busiest processor or of the longest chain.
 
-
-def _longest(phase: Phase) -> int:
-    """Return the most words of connections that wait for one another."""
+    Of the chain if processors are not one thing's ``alone``.
+    """
     from netloom.phases.kernels.timetable import longest_chain
 
-    return int(longest_chain(phase.words, phase.first, phase.later, phase.waits))
-
-
-def _least_words(phase: Phase) -> int:
-    """Return the least makespan: the words of the busiest processor or of the longest chain."""
-    load = np.zeros(phase.num_processors, np.int64)
-    np.add.at(load, phase.one, phase.words)
-    np.add.at(load, phase.other, phase.words)
-    return max(int(load.max(initial=0)), _longest(phase))
+    busiest = np.bincount(phase.served.owners(), phase.words[phase.served.values])
+    return max(int(busiest.max(initial=0)) if alone else 0, int(longest_chain(phase.work)))
 
 
 def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[tuple[Ints, Ints]]:
@@ -227,123 +206,88 @@ def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[tuple[
     apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times. By
     default as often as takes a second or two in all, and always as often for the same phases.
     """
-    from netloom.phases.kernels.timetable import greedy_sequence, improve
+    from netloom.phases.kernels.partition import edge_colouring
+    from netloom.phases.kernels.timetable import filled, greedy_sequence, improve
 
     begun, left = [], []
     for number, phase in enumerate(phases):
-        sequence = greedy_sequence(
-            phase.one, phase.other, phase.words, phase.first, phase.later, phase.waits,
-            phase.num_processors,
-        )  # fmt: skip
-        start = _start(phase, sequence)
-        late = max(start + phase.words, default=0) > _least_words(phase)
-        coloured = _coloured(phase) if late and tries != 0 else start
-        if coloured is None:
-            left.append((number, sequence))
-        begun.append(start if coloured is None else coloured)
-    looks = sum(len(sequence) * _most_connections(phases[number]) for number, sequence in left)
+        sequence = greedy_sequence(phase.work)
+        start = filled(sequence, phase.work)
+        if tries != 0 and max(start + phase.words, default=0) > _least_words(phase):
+            colours = int(phase.served.lengths.max())
+            alike = phase.words[0] == phase.words.max() == phase.words.min()
+            apart = not np.isin(phase.one, phase.other).any() and not len(phase.followers.values)
+            processors = len(phase.served.lengths)
+            if alike and apart and processors * colours <= MOST_COLOUR_PLACES:
+                one, other = phase.one, phase.other
+                start = phase.words[0] * edge_colouring(one, other, processors, colours)
+            else:
+                left.append((number, sequence))
+        begun.append(start)
+    looks = sum(len(sequence) * int(phases[n].served.lengths.max()) for n, sequence in left)
     rng = np.random.default_rng(seed)
     for number, sequence in left:  # ``begun`` then holds the best timetable found
         phase, attempts = phases[number], LOOKS // looks if tries is None else tries
-        improve(
-            sequence, phase.one, phase.other, phase.words, phase.first, phase.later,
-            phase.num_processors, _least_words(phase), attempts, rng, begun[number],
-        )  # fmt: skip
+        improve(sequence, phase.work, _least_words(phase), attempts, rng, begun[number])
     return [
         (np.lexsort((phase.rank, start)), start) for phase, start in zip(phases, begun, strict=True)
     ]
-
-
-def _start(phase: Phase, sequence: Ints) -> Ints:
-    from netloom.phases.kernels.timetable import filled
-
-    start: Ints = filled(
-        sequence, phase.one, phase.other, phase.words, phase.first, phase.later,
-        phase.num_processors,
-    )  # fmt: skip
-    return start
-
-
-def _coloured(phase: Phase) -> Ints | None:
-    """Return a timetable at its bound by an edge coloring. None if König's theorem says nothing."""
-    from netloom.phases.kernels.partition import edge_colouring
-
-    colours = _most_connections(phase)
-    alike = phase.words[0] == phase.words.max() == phase.words.min()
-    apart = not np.isin(phase.one, phase.other).any()
-    table = phase.num_processors * colours
-    if not (alike and apart and not len(phase.later) and table <= MOST_COLOUR_PLACES):
-        return None
-    start: Ints = phase.words[0] * edge_colouring(
-        phase.one, phase.other, phase.num_processors, colours
-    )
-    return start
-
-
-def _most_connections(phase: Phase) -> int:
-    """Return the most connections of a processor."""
-    return int(np.bincount(np.concatenate([phase.one, phase.other])).max())
 
 
 class Phase(NamedTuple):
     """The connections of a phase, numbered within it. ``members`` are their own numbers."""
 
     members: Ints
+    rank: Ints  # int64[n], of the longest chain of connections before it
     # one, other: int64[n], the two processors that each occupies, numbered from 0 as they occur.
     # Where a processor sends and receives at once, its two sides are processors of their own.
     one: Ints
     other: Ints
-    num_processors: int  # how many of them occur
     words: Ints  # int64[n]
-    # first, later: int64[n + 1], int64[…]: those that wait for c are later[first[c]:first[c + 1]].
-    first: Ints
-    later: Ints
+    followers: Lists  # those that wait for each
     waits: Ints  # int64[n], how many of the phase each waits for
-    rank: Ints  # int64[n], of the longest chain of connections before it
+    served: Lists  # the connections of each processor
+
+    @property
+    def work(self) -> tuple[Any, ...]:
+        """What kernels take."""
+        return self[2:]
 
 
-def each_phase(plan: Plan, rank: Ints, *, both_ways: bool) -> Iterator[Phase]:
-    """Yield every phase in turn. ``rank`` is that of all its connections."""
+def each_phase(plan: Plan, *, both_ways: bool) -> Iterator[Phase]:
+    """Yield every phase in turn."""
     given = plan.connections
-    number = np.empty(len(given), np.int64)
+    number, rank = np.empty(len(given), np.int64), ranks(given).astype(np.int64)
     by_phase = np.argsort(plan.phase, kind="stable").astype(np.int64)
     bounds = np.searchsorted(plan.phase[by_phase], np.arange(plan.num_phases + 1))
     number[by_phase] = np.arange(len(given)) - bounds[plan.phase[by_phase]]
     inside = plan.phase[given.before] == plan.phase[given.after]
     before, after = given.before[inside], given.after[inside]
-    pair_phase = plan.phase[before]
     for phase, (start, end) in enumerate(pairwise(bounds)):
-        members = by_phase[start:end]
-        here = pair_phase == phase
+        members, here = by_phase[start:end], plan.phase[before] == phase
+        former, latter = number[before[here]], number[after[here]]
         source = given.source[members].astype(np.int64)
         target = given.target[members] + (given.num_nodes if both_ways else 0)
-        used, both = np.unique(np.concatenate([source, target]), return_inverse=True)
-        both = both.astype(np.int64)
-        former, latter = number[before[here]], number[after[here]]
-        first, later = grouped(former, latter, len(members))
-        waits = np.bincount(latter, minlength=len(members))
+        used, ends = np.unique(np.stack([source, target], axis=1), return_inverse=True)
+        ends = ends.reshape(-1, 2).astype(np.int64)
+        count = len(members)
         yield Phase(
-            members=members,
-            one=both[: len(members)],
-            other=both[len(members) :],
-            num_processors=len(used),
-            words=given.words[members],
-            first=first,
-            later=later,
-            waits=waits.astype(np.int64),
-            rank=rank[members].astype(np.int64),
+            members,
+            rank[members],
+            ends[:, 0].copy(),
+            ends[:, 1].copy(),
+            given.words[members],
+            grouped(former, latter, count),
+            np.bincount(latter, minlength=count).astype(np.int64),
+            grouped(ends.ravel(), np.arange(count).repeat(2), len(used)),
         )
 
 
 class Places(NamedTuple):
     """What the connections of a phase share: channels, and the accesses of processors."""
 
-    # first_use, uses: int64[n + 1], int64[…], the places of each connection.
-    first_use: Ints
-    uses: Ints
-    # first_user, users: int64[places + 1], int64[…], the connections of each place.
-    first_user: Ints
-    users: Ints
+    uses: Lists  # the places of each connection
+    users: Lists  # the connections of each place
     capacity: Floats  # float64[places], words per clock
 
 
@@ -363,7 +307,7 @@ def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
     named, place = np.unique(np.concatenate([source, target, channel]), return_inverse=True)
     clocks = np.where(named < 2 * nodes, costs.clocks_per_word, costs.channel_clocks_per_word)
     uses, users = grouped(owner, place, len(members)), grouped(place, owner, len(named))
-    return Places(*uses, *users, capacity=1.0 / clocks)
+    return Places(uses, users, 1.0 / clocks)
 
 
 def flow_times(
@@ -373,10 +317,7 @@ def flow_times(
     from netloom.phases.kernels.timetable import flow
 
     start, end = np.empty(len(sequence)), np.empty(len(sequence))
-    complete = flow(
-        sequence, exclusive, in_turn, phase.num_processors, phase.one, phase.other, phase.words,
-        phase.first, phase.later, phase.waits, *places, start, end,
-    )  # fmt: skip
+    complete = flow(sequence, exclusive, in_turn, phase.work, *places, start, end)
     assert complete
     return start, end
 
@@ -509,30 +450,22 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
     on_channels = channel_words(plan) * costs.channel_clocks_per_word
     if timetable.kind == "timetable":
         on_channels[:] = 0  # it leaves them out of account
-    least = np.maximum(at_nodes.max(axis=1), on_channels.max(axis=1))
-    rest = f"Switching takes {share}."
-    if lasting > TURNS * least.sum():
-        why = (
-            f"Connections wait for each other: processors and channels work for"
-            f" {least.sum():,.0f} of {lasting:,.0f} clocks."
-        )
-        return Limit(kind="turns", sentence=f"{why} {rest}")
     busiest, fullest = at_nodes.max(axis=1), on_channels.max(axis=1)
-    if least.sum() > SHARED * busiest.sum():
-        phase = int(np.argmax(fullest - busiest))
+    least = float(np.maximum(busiest, fullest).sum())
+    kind = "channels" if least > SHARED * busiest.sum() else "processors"
+    phase = int(np.argmax(fullest - busiest if kind == "channels" else busiest))
+    why = f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks,"
+    if lasting > TURNS * least:
+        kind, why = "turns", "Connections wait for each other: processors and channels work for"
+        why += f" {least:,.0f} of {lasting:,.0f} clocks."
+    elif kind == "channels":
         name = plan.topology.channel_name(int(np.argmax(on_channels[phase])))
-        why = (
-            f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, channel {name} is busy"
-            f" for {fullest[phase]:,.0f}, and no processor for more than {busiest[phase]:,.0f}."
-        )
-        return Limit(kind="channels", sentence=f"{why} {rest}")
-    phase = int(np.argmax(busiest))
-    name = plan.topology.name_of(int(np.argmax(at_nodes[phase])))
-    why = (
-        f"In phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, the processor of node"
-        f" {name} is busy for {busiest[phase]:,.0f}."
-    )
-    return Limit(kind="processors", sentence=f"{why} {rest}")
+        why += f" channel {name} is busy for {fullest[phase]:,.0f}, and no processor for more than"
+        why += f" {busiest[phase]:,.0f}."
+    else:
+        name = plan.topology.name_of(int(np.argmax(at_nodes[phase])))
+        why += f" the processor of node {name} is busy for {busiest[phase]:,.0f}."
+    return Limit(kind=kind, sentence=f"{why} Switching takes {share}.")
 
 
 def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Floats:
@@ -565,23 +498,56 @@ def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> F
     hops = plan.routes.lengths - 2 * plan.topology.ports_listed
     latency = (HOP_CYCLES * hops + END_CYCLES) * cycle
     lasting = (timetable.end - timetable.start + latency).tolist()
-    exclusive = timetable.kind != "streaming"
-    source = given.source.tolist()
-    target = (given.target + (given.num_nodes if costs.both_ways else 0)).tolist()
-    phase = plan.phase.tolist()
-    before: dict[int, list[int]] = {}
-    for former, latter in zip(given.before.tolist(), given.after.tolist(), strict=True):
-        if phase[former] == phase[latter]:
-            before.setdefault(latter, []).append(former)
-    end = [0.0] * len(given)
-    free: dict[tuple[int, int], float] = {}
-    for one in np.lexsort((timetable.end, timetable.start, plan.phase)).tolist():
-        sides = (phase[one], source[one]), (phase[one], target[one])
-        start = max((end[other] for other in before.get(one, ())), default=0.0)
-        if exclusive:
-            start = max(start, *(free.get(side, 0.0) for side in sides))
-        end[one] = start + lasting[one]
-        free[sides[0]] = free[sides[1]] = end[one]
+    sequence, end = np.lexsort((timetable.end, timetable.start, plan.phase)), np.zeros(len(given))
+    alone = timetable.kind != "streaming"
+    before = awaited(plan, sequence, both_ways=costs.both_ways, alone=alone)
+    for one in sequence.tolist():
+        end[one] = end[before.of(one)].max(initial=0.0) + lasting[one]
     found = np.zeros(plan.num_phases)
     np.maximum.at(found, plan.phase, end)
     return found
+
+
+def awaited(plan: Plan, sequence: Ints, *, both_ways: bool, alone: bool) -> Lists:
+    """Return what each connection waits for in its phase: connections, ascending.
+
+    Those are the ones that the order has before it. If processors serve one connection at a time,
+    also the last send of its source and the last receive of its target, or the last of either kind.
+
+    Parameters
+    ----------
+    sequence
+        All connections, in the order in which they start.
+    both_ways
+        Whether a processor sends and receives at the same time. Otherwise its sends and receives
+        are one sequence.
+    alone
+        Whether processors serve one connection at a time.
+
+    Examples
+    --------
+    >>> from netloom.phases import Capacity, Plan, connections
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> given = connections(read("ring:4"), range(4), 4)  # 0 -> 1, 0 -> 3, 1 -> 0, 1 -> 2 ...
+    >>> routes = paths(topology("ring:4"), DimensionOrder(), given.source, given.target)
+    >>> phase = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    >>> plan = Plan(topology("ring:4"), given, Capacity(8), phase, routes, "sequential")
+    >>> for both_ways in (True, False):
+    ...     found = awaited(plan, np.arange(8), both_ways=both_ways, alone=True)
+    ...     print([found.of(number).tolist() for number in range(3)])
+    [[], [0], []]
+    [[], [0], [0, 1]]
+    """
+    given, nodes = plan.connections, plan.connections.num_nodes
+    inside = plan.phase[given.before] == plan.phase[given.after]
+    first, second = given.before[inside], given.after[inside]
+    if alone:
+        ends = np.stack([given.source, given.target + (nodes if both_ways else 0)], axis=1)
+        side = (ends + 2 * nodes * plan.phase.astype(np.int64)[:, None])[sequence].ravel()
+        order = np.argsort(side, kind="stable")
+        at, same = np.repeat(sequence, 2)[order], side[order][1:] == side[order][:-1]
+        first, second = np.append(first, at[:-1][same]), np.append(second, at[1:][same])
+    pairs = np.unique(np.stack([second, first]), axis=1)
+    return grouped(pairs[0], pairs[1], len(given))

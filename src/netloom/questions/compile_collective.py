@@ -278,7 +278,7 @@ class CollectiveSchedule(Answer):
 
     def write(self, path: str | Path) -> None:
         """Write the schedule as a plan file. See ``docs/plan-file.md``."""
-        from netloom.phases.collectives.schedule_files import write_schedule
+        from netloom.phases.collectives.schedules import write_schedule
 
         write_schedule(path, self.schedule, self.provenance)
 
@@ -432,7 +432,7 @@ def compile_collective(
     (True, True, 0.04)
     """
     from netloom.phases.collectives.few_steps import in_steps
-    from netloom.phases.collectives.pipelines import on_tables, timed_on_tables
+    from netloom.phases.collectives.pipelines import Asked, on_tables
     from netloom.phases.collectives.synthesis import (
         IN_STEPS,
         ON_TABLES,
@@ -444,41 +444,28 @@ def compile_collective(
 
     network, topology, begin = ready.network, ready.network.topology, perf_counter()
     with patience(f"Compiling {question.collective} on {topology.name}"):
-        few = None
+        asked = Asked(
+            network,
+            question.collective,
+            ready.size,
+            question.root,
+            question.chunks,
+            begin + (question.seconds or np.inf),
+        )
+        few, rounds = None, None
         if question.steps is not None:
-            few = in_steps(
-                network,
-                question.collective,
-                ready.size,
-                steps=question.steps,
-                chunks=question.chunks,
-                root=question.root,
-            )
-        rounds: int | None = None
+            few = in_steps(asked, question.steps)
+            asked = asked._replace(chunks=None)
         if ready.routing is not None:
-            found = on_tables(
-                network,
-                ready.routing,
-                collective=question.collective,
-                chunks=question.chunks or 1,
-                seed=question.seed,
-            )
-            method, timed, rounds = ON_TABLES, timed_on_tables(found, ready.size), found.rounds
+            method = ON_TABLES
+            timed, rounds = on_tables(asked, ready.routing, seed=question.seed)
         else:
-            timed = synthesised(
-                network,
-                question.collective,
-                ready.size,
-                root=question.root,
-                chunks=None if question.steps is not None else question.chunks,
-                until=begin + (question.seconds or np.inf),
-            )
-            method = method_of(network, question.collective)
+            method, timed = method_of(asked), synthesised(asked)
             rounds = timed.program.num_steps if method == TRANSLATES else None
         schedule = proven(timed)
         if few is not None:
             schedule, method = few.schedule, IN_STEPS
-            rounds = few.frontier.points[few.best].rounds
+            rounds = few.points[few.best].rounds
         made = perf_counter() - begin
         tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
         judged = judge(schedule)

@@ -284,7 +284,7 @@ def verify_plan(
     >>> verify_plan(file).to_dict()["phases"]
     1
     """
-    from netloom.phases.collectives.schedule_files import MOST_CHARACTERS, names_collective
+    from netloom.phases.collectives.schedules import MOST_CHARACTERS, names_collective
     from netloom.phases.plan_files import WANTED
 
     asked = {"on": on, "size": size, "bandwidth": bandwidth, "latency": latency}
@@ -325,7 +325,7 @@ def verified_phases(path: str | Path) -> VerifiedPlan:
 
 def _verified_collective(path: str, text: str, fabric: Mapping[str, Any]) -> VerifiedCollective:
     """Return a plan file of a collective that breaks no rule, replayed if a network was named."""
-    from netloom.phases.collectives.schedule_files import read_schedule
+    from netloom.phases.collectives.schedules import read_schedule
 
     schedule = read_schedule(path, text).schedule
     with patience("Verifying a plan"):

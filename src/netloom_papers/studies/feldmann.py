@@ -43,8 +43,14 @@ from netloom.contention.messages import ConSetCosts, MessageCosts
 from netloom.mapping import gray
 from netloom.phases import least_clocks, least_phases
 from netloom.phases.execution import completed, execute, side_by_side
-from netloom.phases.plan.partition import partition, sequential
-from netloom.phases.plan.plans import Capacity, Connections, Plan, connections
+from netloom.phases.plan.plans import (
+    Capacity,
+    Connections,
+    Plan,
+    connections,
+    partition,
+    sequential,
+)
 from netloom.phases.timetables import Timetable, schedule
 from netloom.phases.violations import verify
 from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths

@@ -17,7 +17,7 @@ from netloom.topology import mesh, torus
 from netloom_papers.processes import runtime
 from netloom_papers.processes.runtime import BATCH_WORDS, Worker, run_programs, run_programs_on_mpi
 from tests.papers.processes import bad_workers
-from tests.phases.by_hand import listed, plan_of
+from tests.phases.hand_made import listed, plan_of
 
 BOTH_WAYS, ONE_WAY = ConSetCosts(), ConSetCosts(both_ways=False)
 

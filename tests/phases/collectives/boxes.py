@@ -5,8 +5,12 @@ from pathlib import Path
 import networkx as nx
 
 from netloom.machines import machine
+from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import rank_network
+from netloom.phases.collectives.pipelines import Asked
+from netloom.phases.collectives.synthesis import proven, synthesised
 from netloom.topology import topology
+from tests.reference.collectives_checked import check
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -15,10 +19,8 @@ def box(name):
     """Return the ranks and links of a machine of the examples, with its latencies."""
     given = machine(f"machine:{EXAMPLES / name}.toml")
     net = given.network()
-    return rank_network(
-        net, bytes_per_second=given.bandwidth_bytes_per_us * 1e6,
-        latency_seconds=given.latencies_us(net) / 1e6,
-    )  # fmt: skip
+    rate, latency = given.bandwidth_bytes_per_us * 1e6, given.latencies_us(net) / 1e6
+    return rank_network(net, bytes_per_second=rate, latency_seconds=latency)
 
 
 def a100(boxes):
@@ -38,3 +40,11 @@ def a100(boxes):
 def plain(spec):
     """Return every host of a network as a rank."""
     return rank_network(topology(nx.petersen_graph() if spec == "petersen" else spec))
+
+
+def made(network, collective, size=1.0, **options):
+    """Return a schedule that executes on data and that the judge finds right."""
+    found = synthesised(Asked(network, collective, size, **options))
+    check(found.program)
+    judge(proven(found))
+    return found

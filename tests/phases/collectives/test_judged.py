@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.phases.collectives.judged import judge
+from netloom.phases.collectives.pipelines import Asked
 from netloom.phases.collectives.schedules import cut_seconds
 from netloom.phases.collectives.synthesis import SYNTHESISED, proven, synthesised
 from netloom.phases.violations import InvalidPlanError
@@ -21,7 +21,7 @@ from tests.reference.collectives_checked import check
 def made(spec, collective, **options):
     net = plain(spec)
     net = replace(net, bytes_per_second=25e9, latency=np.full(net.num_links, 1e-6))
-    found = synthesised(net, collective, 10e6, **options)
+    found = synthesised(Asked(net, collective, 10e6, **options))
     check(found.program)
     return proven(found)
 
@@ -50,11 +50,6 @@ def test_what_is_synthesised_is_right(spec, collective):
     assert judged.finish_seconds == schedule.end.max() >= schedule.bound.seconds
     assert 0 < judged.busiest <= 1 + 1e-9
     assert judged.bound_seconds == schedule.bound.seconds > 0.8 * schedule.finish_seconds
-
-
-def test_other_collectives_are_refused():
-    with pytest.raises(InputError, match="'gather'; expected all-gather, reduce-scatter"):
-        synthesised(plain("ring:4"), "gather", 1e6)
 
 
 def test_depths_by_hand():

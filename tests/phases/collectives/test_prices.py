@@ -10,41 +10,46 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.flows import all_reduce, all_to_all, prices_of
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.schedule_files import read_schedule, schedule_text
-from netloom.phases.collectives.schedules import PRICED, Prices, priced_seconds, tables_of
-from netloom.phases.collectives.synthesis import proven
+from netloom.phases.collectives.pipelines import Asked
+from netloom.phases.collectives.schedules import (
+    PRICED,
+    Prices,
+    priced_seconds,
+    read_schedule,
+    schedule_text,
+    tables_of,
+)
+from netloom.phases.collectives.synthesis import prices_of, proven, synthesised
 from netloom.phases.violations import InvalidPlanError
 from netloom.topology import topology
 from netloom.workload.programs.messages import lists
 from tests.phases.collectives.boxes import a100, box, plain
-from tests.phases.collectives.test_all_to_all import connected
+from tests.phases.collectives.test_joint import connected
 from tests.phases.collectives.test_judged import made
 
 
 def scheduled(net, collective, size=1.0):
-    make = {"all-reduce": all_reduce, "all-to-all": all_to_all}[collective]
-    found = make(net, size, chunks=(1,))
+    found = synthesised(Asked(net, collective, size, chunks=1))
     return found, proven(found)
+
+
+PUBLISHED = [
+    ("all-to-all", {"ndv2-2": 3.125e9, "dgx2-2": 12.5e9, "dgx1": 75e9, "torus:4x4": 2}),
+    ("all-reduce", {"line:4": 1, "mesh:3x3": 1.5, "mesh:4x4": 1.6, "petersen": 5 / 3}),
+    ("all-reduce", {"ndv2-2": 12.5e9, "dgx1": 25e9 * 24 / 7, "a100": 520e9 / 3}),
+    ("all-reduce", {"leaf-spine:2x2x4": 4 / 7}),
+]
 
 
 @pytest.mark.parametrize(
     ("collective", "name", "bandwidth"),
-    [
-        ("all-to-all", "ndv2-2", 3.125e9), ("all-to-all", "dgx2-2", 12.5e9),
-        ("all-to-all", "dgx1", 75e9), ("all-to-all", "torus:4x4", 2),
-        ("all-reduce", "line:4", 1), ("all-reduce", "mesh:3x3", 1.5),
-        ("all-reduce", "mesh:4x4", 1.6), ("all-reduce", "petersen", 5 / 3),
-        ("all-reduce", "ndv2-2", 12.5e9), ("all-reduce", "dgx1", 25e9 * 24 / 7),
-        ("all-reduce", "a100", 520e9 / 3), ("all-reduce", "leaf-spine:2x2x4", 4 / 7),
-    ],
-)  # fmt: skip
+    [(collective, *each) for collective, known in PUBLISHED for each in known.items()],
+)
 def test_published_optima_are_proven_by_whole_prices(collective, name, bandwidth):
-    net = a100(2) if name == "a100" else box(name) if name[-1].isdigit() and ":" not in name else (
-        plain(name)
-    )  # fmt: skip
+    boxed = name in ("ndv2-2", "dgx2-2", "dgx1")
+    net = a100(2) if name == "a100" else box(name) if boxed else plain(name)
     schedule = scheduled(net, collective)[1]
     assert 1 / schedule.bound.seconds == pytest.approx(bandwidth, rel=1e-12)
     assert schedule.bound.prices.price.max() == 1
@@ -71,8 +76,8 @@ def exactly(network, collective, prices):
         first, last = prices.channels.offsets[number : number + 2].tolist()
         for place in range(first, last):
             own[int(prices.channels.values[place])] = int(prices.price[place])
-        return {pair: min(own[each] for each, its in enumerate(ends) if its == pair)
-                for pair in ends}  # fmt: skip
+        alike = {pair: [each for each, its in enumerate(ends) if its == pair] for pair in ends}
+        return {pair: min(own[each] for each in several) for pair, several in alike.items()}
 
     def apart(price):
         graph = nx.DiGraph()
@@ -94,14 +99,13 @@ def exactly(network, collective, prices):
     )
     level = [[0] * ranks + prices.level[kind].tolist() for kind in (0, 1)]
     assert len(level[0]) == ranks + forward
-    cost = {
-        (one, other): max(0, *(
-            sum(each[one, other] for each in tables[kind * ranks : (kind + 1) * ranks])
-            + level[kind][other] - level[kind][one]
-            for kind in (0, 1)
-        ))
-        for one, other in rate
-    }  # fmt: skip
+    cost = {}
+    for one, other in rate:
+        paying = (
+            sum(each[one, other] for each in half) for half in (tables[:ranks], tables[ranks:])
+        )
+        falls = (each[other] - each[one] for each in level)
+        cost[one, other] = max(0, *map(sum, zip(paying, falls, strict=True)))
     total = sum(rate[pair] * cost[pair] for pair in cost)
     return Fraction(paid) / total if total else Fraction(0)
 
@@ -133,10 +137,9 @@ def test_no_prices_prove_more_than_the_optimum(drawn, data):
     rows = np.array([data.draw(numbers) for _ in range(tables_of(collective, ranks))])
     levels = 2 * (net.num_vertices - ranks) * (collective == "all-reduce")
     level = data.draw(st.lists(st.integers(-2, 2), min_size=levels, max_size=levels))
-    prices = Prices(
-        lists([np.flatnonzero(row).tolist() for row in rows], np.int32),
-        rows[rows > 0].astype(np.int64), np.array(level, np.int64).reshape(2, -1),
-    )  # fmt: skip
+    channels = lists([np.flatnonzero(row).tolist() for row in rows], np.int32)
+    levels = np.array(level, np.int64).reshape(2, -1)
+    prices = Prices(channels, rows[rows > 0].astype(np.int64), levels)
     if collective == "all-to-all" and not rows.any():
         return
     least = priced_seconds(network, collective, 1.0, prices)

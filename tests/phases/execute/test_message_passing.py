@@ -7,7 +7,7 @@ from netloom.base.errors import InputError
 from netloom.contention.messages import MessageCosts
 from netloom.phases.execution import message_passing
 from netloom.topology import mesh
-from tests.phases.by_hand import TORUS, butterfly, connections_of, neighbours
+from tests.phases.hand_made import TORUS, butterfly, connections_of, neighbours
 
 IWARP = MessageCosts()
 
@@ -41,8 +41,6 @@ def test_random_orders_spread_all_to_all():
     assert 0 < np.ptp(clocks) < 0.1 * np.mean(clocks)
     assert np.mean(clocks) > 63 * (800 + 64)
     assert message_passing(given, TORUS, IWARP, seed=2).clocks == clocks[1]
-    assert repr(random[0]).startswith("<4032 messages, random order: ")
-    assert random[0].channel_words.sum() >= 32 * 64 * 4 * 64, "4.06 hops each"
 
 
 def test_a_processor_serves_what_comes_first():
@@ -59,7 +57,6 @@ def test_headers_are_words_as_well():
     given = connections_of([(0, 3)], 100, num_nodes=5)
     found = message_passing(given, mesh(5), MessageCosts(header_words=8))
     assert found.clocks == 400 + 2 * 108 + 3 * 4 + 400
-    assert found.channel_words.sum() == 3 * 108
 
 
 @pytest.mark.parametrize("order", ["listed", "random"])

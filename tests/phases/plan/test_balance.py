@@ -5,11 +5,10 @@ import pytest
 
 from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, first_violation, least_clocks, phase_clocks
-from netloom.phases.plan.partition import balanced, negotiated
+from netloom.phases.plan.plans import balanced, negotiated
 from netloom.topology import mesh, torus
 from netloom.workload import read
-from tests.phases.by_hand import plan_of
-from tests.phases.hand_made import joined
+from tests.phases.hand_made import joined, plan_of
 
 MOVES = 3000
 

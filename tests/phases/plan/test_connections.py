@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases import Connections, connections
-from netloom.phases.plan.plans import MOST_WORDS, ranks
+from netloom.phases import Capacity, Connections, connections
+from netloom.phases.plan.plans import MOST_CHANNELS, MOST_WORDS, ranks
 from netloom.workload import process_graph, read
 
 
@@ -106,3 +106,12 @@ def test_nodes_that_the_network_does_not_have(node):
     with pytest.raises(InputError) as caught:
         connections(app(EDGES), [*range(app(EDGES).num_tasks - 1), node], 4)
     assert str(caught.value) == f"node_of: found node {node}; expected 0 to 3"
+
+
+@pytest.mark.parametrize("per", ["node", "channel"])
+@pytest.mark.parametrize("count", [0, -3, MOST_CHANNELS + 1])
+def test_a_capacity_is_at_least_one(count, per):
+    with pytest.raises(InputError) as caught:
+        Capacity(count, per)
+    wanted = f"1 to {MOST_CHANNELS} virtual channels a {per}"
+    assert str(caught.value) == f"channels: found {count}; expected {wanted}"

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.phases import Capacity, first_violation, least_phases
 from netloom.phases.kernels.partition import rip_up, route
-from netloom.phases.plan.partition import State, negotiated, scratch_of, sequential, task_of
+from netloom.phases.plan.plans import State, negotiated, sequential, task_of
 from netloom.routing.kernels.priced_paths import find
 from netloom.topology import cube, graph_topology, mesh, to_networkx, topology
 from tests.phases.hand_made import joined
@@ -28,8 +28,8 @@ def assert_joins(network, source, target, channels):
 
 
 def found_by_kernel(task, price, source, target, limit=np.inf):
-    channels, surcharge = np.zeros(task.hops, np.int32), np.zeros(len(task.net[0]))
-    paid, hops = find(task.net, scratch_of(task), price, surcharge, source, target, limit, channels)
+    free, channels = task.surcharge, task.scratch[-1]
+    paid, hops = find(task.net, task.scratch, price, free, source, target, limit, channels)
     return paid, channels[:hops].tolist()
 
 
@@ -105,20 +105,13 @@ def empty_state(task, given_, num_phases, limit):
     """Return a state without routes, with the prices of the paper's router."""
     places, count = (num_phases, task.places), len(given_)
     table = np.array([definition.sequential_price(used, limit) for used in range(count + 2)])
-    return State(
-        np.zeros(places, np.int32), np.ones(places), np.zeros(places), table,
-        np.full(count, -1, np.int32), np.zeros((count, task.hops), np.int32),
-        np.zeros(count, np.int32),
-    )  # fmt: skip
+    empty = np.zeros(places, np.int32), np.ones(places), np.zeros(places)
+    routes = np.zeros((count, len(task.scratch[-1])), np.int32)
+    return State(*empty, table, np.full(count, -1, np.int32), routes, np.zeros(count, np.int32))
 
 
 def route_one(task, state, one, limit, *, first_fit=False):
-    none, free = np.full(len(state.phase), -1), np.zeros(len(task.net[0]))
-    turn = np.array([one])
-    return route(
-        task.net, scratch_of(task), task.ends, tuple(state), turn, task.before, task.after, limit,
-        free, none, first_fit,
-    )  # fmt: skip
+    return route(task, state, np.array([one]), limit, np.full(len(state.phase), -1), first_fit)
 
 
 @given(cubes(3, 16).filter(lambda network: network.num_nodes > 1), st.data())
@@ -131,7 +124,8 @@ def test_every_step_of_the_paper_s_router_takes_the_cheapest_path(network, data)
     capacity = Capacity(limit, data.draw(st.sampled_from(["node", "channel"])))
     given_ = joined(network.num_nodes, pairs, [1] * len(pairs))
     task = task_of(given_, network, capacity, 1)
-    task = type(task)(**{**vars(task), "hops": network.num_nodes})  # no way is too long
+    path = np.zeros(network.num_nodes, np.int32)  # no way is too long
+    task = task._replace(scratch=(*task.scratch[:-1], path))
     state = empty_state(task, given_, phases, limit)
     for one in task.turn.tolist():
         used = state.use.tolist()
@@ -155,7 +149,7 @@ def test_every_step_of_the_paper_s_router_takes_the_cheapest_path(network, data)
         assert state.use.tolist() == used
         assert state.price.tolist() == [[state.table[u] for u in row] for row in used]
     routed = np.flatnonzero(state.phase >= 0)
-    rip_up(task.net, task.ends, tuple(state), np.arange(len(pairs)))
+    rip_up(task, state, np.arange(len(pairs)))
     assert not state.use.any()
     assert (state.price == 1).all()
     assert (state.phase[routed] == -1).all()

@@ -16,8 +16,8 @@ from netloom.phases import (
     least_phases,
     phase_clocks,
 )
-from netloom.phases.plan import partition as partitioning
-from netloom.phases.plan.partition import pack_permutations, permutations
+from netloom.phases.plan import plans as partitioning
+from netloom.phases.plan.plans import pack_permutations, permutations
 from netloom.topology import cube, hop_distances, hypercube, mesh, torus
 from netloom.workload import read
 from tests.phases.hand_made import joined

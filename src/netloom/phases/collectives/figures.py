@@ -134,11 +134,11 @@ class StepsProven(Figures):
         parts = 1 if program.collective in ("broadcast", "reduce") else program.num_ranks
         return cls(
             steps=program.num_steps,
-            most_steps=few.proof.steps,
+            most_steps=few.steps,
             bound_seconds=float(proven),
             bound_seconds_exact=str(proven),
             times_slowest=str(proven / (Fraction(schedule.size_bytes) / parts / slowest)),
-            numbers=few.proof.count,
+            numbers=few.count,
         )
 
 
@@ -216,35 +216,33 @@ class FewSteps(Figures):
     @classmethod
     def of(cls, found: InSteps, unlimited_seconds: float) -> FewSteps:
         """Return what is known of schedules of few steps."""
-        frontier = found.frontier
-        best = frontier.points[found.best]
+        best = found.points[found.best]
         points = tuple(
             Point(
                 steps=point.steps,
                 rounds=point.rounds,
                 chunks=point.chunks,
                 rounds_per_chunk=str(point.rounds_per_chunk),
-                least_rounds_per_chunk=str(frontier.bound(point.steps).rounds_per_chunk),
-                proven=frontier.proven(point),
+                least_rounds_per_chunk=str(found.bound(point).rounds_per_chunk),
+                proven=found.proven(point),
                 finish_seconds=timed.finish_seconds,
                 fastest=point is best,
             )
-            for point, timed in zip(frontier.points, found.timed, strict=True)
+            for point, timed in zip(found.points, found.timed, strict=True)
         )
         bounds = tuple(
             StepsBound(
-                steps=proof.steps,
+                steps=bound.proof.steps,
                 least_rounds_per_chunk=str(bound.rounds_per_chunk),
-                by=bound.by,
-                proven_by_prices=str(bound.prices.bound),
-                whole=bound.prices.whole,
-                price=proof.price.tolist(),
-                worth=proof.worth.tolist(),
-                forwarding=proof.forwarding.tolist(),
+                by="prices" if bound.prices >= bound.cut else "bottleneck cut",
+                proven_by_prices=str(bound.prices),
+                whole=bound.whole,
+                price=bound.proof.price.tolist(),
+                worth=bound.proof.worth.tolist(),
+                forwarding=bound.proof.forwarding.tolist(),
                 lines=tuple(found.proof_lines(bound)),
             )
-            for bound in frontier.bounds
-            for proof in (bound.prices.proof,)
+            for bound in found.bounds
         )
         return cls(
             best=points[found.best],
@@ -254,7 +252,7 @@ class FewSteps(Figures):
             formula=found.formula,
             frontier=points,
             bounds=bounds,
-            undecided=tuple((each.steps, each.rounds, each.chunks) for each in frontier.undecided),
+            undecided=tuple((each.steps, each.rounds, each.chunks) for each in found.undecided),
         )
 
 

@@ -8,8 +8,8 @@ Of a schedule of few steps it is asked, too, whether its prices prove that few s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ MOST_HOPS = (1 << HOPS) - 1
 """Bits that count how often data was sent."""
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(NamedTuple):
     """What a schedule that breaks no rule was found to be.
 
     Attributes
@@ -76,11 +75,10 @@ def judge(schedule: Schedule) -> Judged:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.trees import optimum
-    >>> from netloom.phases.collectives.synthesis import schedule_of
-    >>> from netloom.phases.collectives.synthesis import synthesised
+    >>> from netloom.phases.collectives.pipelines import Asked
+    >>> from netloom.phases.collectives.synthesis import proven, synthesised
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> judge(schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))).depth
+    >>> judge(proven(synthesised(Asked(net, "all-gather", 1e9)))).depth
     2
     """
     _check_meaning(schedule)
@@ -114,11 +112,15 @@ def _check_meaning(schedule: Schedule) -> None:
     program, ranks = schedule.program, schedule.program.num_ranks
     first, final, root = program.first_owner, program.final_owner, program.root
     kinds = {
-        "all-gather": ("each", EVERYBODY), "gather": ("each", root),
-        "scatter": (root, "each"), "reduce-scatter": (EVERYBODY, "each"),
-        "broadcast": (root, EVERYBODY), "reduce": (EVERYBODY, root),
-        "all-reduce": (EVERYBODY, EVERYBODY), "all-to-all": ("each", "each"),
-    }  # fmt: skip
+        "all-gather": ("each", EVERYBODY),
+        "gather": ("each", root),
+        "scatter": (root, "each"),
+        "reduce-scatter": (EVERYBODY, "each"),
+        "broadcast": (root, EVERYBODY),
+        "reduce": (EVERYBODY, root),
+        "all-reduce": (EVERYBODY, EVERYBODY),
+        "all-to-all": ("each", "each"),
+    }
     if program.collective not in kinds:
         raise broken("data", "collective", program.collective, ", ".join(kinds))
     parts = 1
@@ -285,16 +287,17 @@ def step_seconds(schedule: Schedule) -> Fraction:
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.few_steps import in_steps
     >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.pipelines import Asked
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> found = in_steps(net, "all-gather", 1e6, steps=2)
+    >>> found = in_steps(Asked(net, "all-gather", 1e6), 2)
     >>> step_seconds(found.schedule)
     Fraction(3, 200000)
     """
     few = schedule.few
     assert few is not None
     known, step = np.unique(schedule.start, return_inverse=True)
-    if len(known) > few.proof.steps:
-        wanted = f"at most {few.proof.steps}"
+    if len(known) > few.steps:
+        wanted = f"at most {few.steps}"
         raise broken("timetable", "few_steps", f"{len(known)} steps", wanted)
     until = np.append(known[1:], np.inf)[step] + SLACK * schedule.finish_seconds
     if (late := first_wrong(schedule.end > until)) is not None:
@@ -302,7 +305,7 @@ def step_seconds(schedule: Schedule) -> Fraction:
         wanted = f"by {seconds(float(known[step[late] + 1]), 6)}, when the next step begins"
         raise broken("timetable", f"message {late} of step {step[late] + 1}", found, wanted)
     try:
-        proven = steps_seconds(schedule, few.proof)
+        proven = steps_seconds(schedule, few)
     except InputError as error:
         raise broken("bound", f"few_steps: {error.where}", error.found, error.wanted) from None
     if not abs(Fraction(few.seconds) - proven) <= Fraction(SLACK) * proven:

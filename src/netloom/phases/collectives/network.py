@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,7 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
-from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.messages import Lists, cut
 
 FINEST = 10**6
 """Largest common denominator of bandwidths. Others are rounded down to as many parts."""
@@ -88,6 +89,13 @@ class RankNetwork:
         return np.asarray(rates * self.bytes_per_second)
 
     @property
+    def channel_latency(self) -> Floats:
+        """float64[num_channels], seconds: 0 for those that no link has."""
+        found = np.zeros(self.num_channels)
+        found[self.channels.values] = np.repeat(self.latency, self.channels.lengths)
+        return found
+
+    @property
     def num_vertices(self) -> int:
         """Number of ranks and of what only forwards."""
         return len(self.vertices)
@@ -112,17 +120,14 @@ class RankNetwork:
 
     def reversed(self) -> RankNetwork:
         """Return the network with every link the other way: gathering becomes scattering."""
-        order = np.lexsort((self.source, self.target))
-        return replace(
-            self, source=self.target[order], target=self.source[order],
-            capacity=self.capacity[order], single=self.single[order],
-            channels=self.channels.taken(order), latency=self.latency[order],
-        )  # fmt: skip
+        return replace(self, source=self.target, target=self.source).in_order()
 
-    def __repr__(self) -> str:
-        forward = self.num_vertices - self.num_ranks
-        more = f"{forward} that forward, {self.num_links} links"
-        return f"<{self.topology.name}: {self.num_ranks} ranks, {more}>"
+    def in_order(self) -> RankNetwork:
+        """Return the network with its links by their sources, then their targets."""
+        order = np.lexsort((self.target, self.source))
+        columns = ("source", "target", "capacity", "single", "latency")
+        taken: dict[str, Any] = {name: getattr(self, name)[order] for name in columns}
+        return replace(self, channels=self.channels.taken(order), **taken)
 
 
 def rank_network(
@@ -160,13 +165,14 @@ def rank_network(
     Raises
     ------
     InputError
-        If there are fewer than two ranks, one is no host, has failed or is named twice.
+        If there are fewer than two ranks, one is a switch, has failed or is named twice.
 
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> rank_network(topology("leaf-spine:2x2x4"))
-    <leaf-spine:2x2x4: 8 ranks, 4 that forward, 24 links>
+    >>> found = rank_network(topology("leaf-spine:2x2x4"))
+    >>> found.num_ranks, found.num_vertices, found.num_links
+    (8, 12, 24)
     >>> rank_network(topology("ring:6"), [0, 3]).num_vertices
     6
     """
@@ -174,10 +180,6 @@ def rank_network(
     ranks = (working if hosts is None else np.asarray(hosts)).astype(np.int64)
     if len(ranks) < 2:
         raise InputError("ranks", f"{len(ranks)}", f"at least 2 hosts of {topology.name}")
-    if ranks.min() < 0 or ranks.max() >= topology.num_hosts:
-        odd = int(ranks[(ranks < 0) | (ranks >= topology.num_hosts)][0])
-        wanted = f"0 to {topology.num_hosts - 1}, as {topology.name} has {topology.num_hosts} hosts"
-        raise InputError("ranks", f"host {odd}", wanted)
     known, times = np.unique(ranks, return_counts=True)
     if len(known) < len(ranks):
         twice = topology.name_of(int(known[np.argmax(times)]))
@@ -210,7 +212,7 @@ def rank_network(
     used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1]))
     keys = ends[0][used] * len(vertices) + ends[1][used]
     order = used[np.argsort(keys, kind="stable")].astype(np.int32)
-    pairs, first, counts = np.unique(np.sort(keys), return_index=True, return_counts=True)
+    pairs, counts = np.unique(keys, return_counts=True)
     whole, unit = whole_numbers(topology.channel_bandwidth)
     latency = np.broadcast_to(np.asarray(latency_seconds, np.float64), topology.num_channels)
     link = np.repeat(np.arange(len(pairs)), counts)
@@ -221,12 +223,19 @@ def rank_network(
     np.maximum.at(slowest, link, latency[order])
     common = int(np.gcd.reduce(np.append(capacity, single))) if len(capacity) else 1
     found = RankNetwork(
-        topology, len(ranks), vertices,
-        (pairs // len(vertices)).astype(np.int32), (pairs % len(vertices)).astype(np.int32),
-        capacity // common, unit * common, single // common,
-        Lists(np.append(first, len(order)).astype(np.int64), order), slowest, bytes_per_second,
+        topology,
+        len(ranks),
+        vertices,
+        (pairs // len(vertices)).astype(np.int32),
+        (pairs % len(vertices)).astype(np.int32),
+        capacity // common,
+        unit * common,
+        single // common,
+        cut(order, counts),
+        slowest,
+        bytes_per_second,
         by_node,
-    )  # fmt: skip
+    )
     return _joined_inside(found) if free_inside else found
 
 
@@ -243,21 +252,23 @@ def _joined_inside(network: RankNetwork) -> RankNetwork:
     sender = group[vertices[network.source[leaves]]]
     sent = np.bincount(sender, network.capacity[leaves], int(group.max()) + 1).astype(np.int64)
     inside = 2 * sent[of_host[one[apart]]]
-    source, target = (
-        np.append(old, new) for old, new in zip((network.source, network.target), ends, strict=True)
-    )
-    order = np.lexsort((target, source))
-    old, count = network.channels, len(inside)
-    channels = Lists(
-        np.append(old.offsets, old.offsets[-1] + 1 + np.arange(count)),
-        np.append(old.values, topology.num_channels + np.arange(count)).astype(np.int32),
+    count = len(inside)
+    channels = cut(
+        np.append(network.channels.values, topology.num_channels + np.arange(count)).astype(
+            np.int32
+        ),
+        np.append(network.channels.lengths, np.ones(count, np.int64)),
     )
     return replace(
-        network, source=source[order], target=target[order], channels=channels.taken(order),
-        capacity=np.append(network.capacity, inside)[order],
-        single=np.append(network.single, inside)[order],
-        latency=np.append(network.latency, np.zeros(count))[order], inside=inside,
-    )  # fmt: skip
+        network,
+        source=np.append(network.source, ends[0]),
+        target=np.append(network.target, ends[1]),
+        capacity=np.append(network.capacity, inside),
+        single=np.append(network.single, inside),
+        channels=channels,
+        latency=np.append(network.latency, np.zeros(count)),
+        inside=inside,
+    ).in_order()
 
 
 def _even(topology: Topology, ranks: Ints, forwards: Bools) -> Bools:
@@ -265,9 +276,7 @@ def _even(topology: Topology, ranks: Ints, forwards: Bools) -> Bools:
 
     Those that have not are left out with their channels, until all that are left have.
     """
-    source, target, rate = (
-        topology.source_end, topology.target_end, topology.channel_bandwidth,
-    )  # fmt: skip
+    source, target, rate = topology.source_end, topology.target_end, topology.channel_bandwidth
     there = forwards.copy()
     while True:
         there[ranks] = True

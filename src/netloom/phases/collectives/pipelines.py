@@ -11,13 +11,19 @@ rank sends to which, and when. Every rank's block enters each router's group of 
 passed on within the group. It takes the route whose busiest channel has the lowest load. A
 timetable of rounds then keeps every channel within its capacity. In time, it goes round by round,
 or each message leaves as soon as there is room.
+
+On tori and hypercubes every root uses the same trees, moved to where it is: *translates*. Where all
+vertices are alike it suffices to find the trees of one root. If they use each direction equally
+often, the whole machine uses each channel equally often. Every vertex hangs on a neighbour that is
+nearer to the root, so that trees are as deep as the network is wide and no deeper. What is sent
+when is a timetable of as many machines as there are directions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import product
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -28,10 +34,11 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.progress import tell_so_far
-from netloom.phases.collectives.network import RankNetwork, whole_numbers
+from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.schedules import Prices
-from netloom.phases.collectives.trees import Forest, Optimum, forest, optimum
+from netloom.phases.collectives.trees import Forest, forest, optimum
 from netloom.routing import Paths, Routing, paths
+from netloom.topology.cubes import Cube
 from netloom.workload.counter_random import stream_keys
 from netloom.workload.programs.collectives.program import (
     EVERYBODY,
@@ -40,7 +47,7 @@ from netloom.workload.programs.collectives.program import (
     single,
     waits,
 )
-from netloom.workload.programs.messages import Lists, grouped
+from netloom.workload.programs.messages import Lists, cut, grouped
 
 # -- on cables -------------------------------------------------------------------------------------
 
@@ -48,8 +55,8 @@ from netloom.workload.programs.messages import Lists, grouped
 MOST_MESSAGES = 3_000_000
 """A schedule of more messages is refused."""
 
-NUM_PRIORITIES = 3
-"""Orders of ``priorities``."""
+BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
+"""Collectives that are others with time reversed, on the reversed network."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +71,6 @@ class Jobs:
         float64[num_messages], the part of the collective's size that each carries.
     chunk
         int32[num_messages], the chunk that each carries.
-    sums
-        bool[num_messages], whether the target adds it to what it has.
     before, after
         int64[…], pairs of messages: the first must have arrived before the second leaves.
     """
@@ -73,7 +78,6 @@ class Jobs:
     route: Ints
     part: Floats
     chunk: Ints
-    sums: Bools
     before: Ints
     after: Ints
 
@@ -98,65 +102,105 @@ class Jobs:
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class Tracks:
+class Asked(NamedTuple):
+    """What a schedule is asked for.
+
+    Attributes
+    ----------
+    network
+        The ranks, and links with rates and latencies.
+    collective
+        One of ``synthesis.SYNTHESISED``.
+    size_bytes
+        As ``CollectiveProgram`` has it.
+    root
+        Of broadcast and reduce.
+    chunks
+        Into how many chunks data that goes one way is cut. None: as many as end first.
+    until
+        A time of ``perf_counter`` after which the first schedule, or the best so far, suffices.
+    """
+
+    network: RankNetwork
+    collective: str
+    size_bytes: float
+    root: int = 0
+    chunks: int | None = None
+    until: float = np.inf
+
+    @property
+    def weights(self) -> Ints:
+        """int64[num_ranks], how much each rank has to send, or to receive, relatively."""
+        ranks = np.arange(self.network.num_ranks)
+        rooted = self.collective in ("broadcast", "reduce")
+        return (ranks == self.root).astype(np.int64) if rooted else np.ones_like(ranks)
+
+    @property
+    def outward(self) -> RankNetwork:
+        """The network in the direction in which the data goes out of its roots."""
+        return self.network.reversed() if self.collective in BACKWARDS else self.network
+
+    def program(self, size: Floats, first: Ints, final: Ints) -> CollectiveProgram:
+        """Return a program without messages: sizes, first and final owners of its chunks."""
+        no, none = np.zeros(0, np.int32), np.zeros(0, np.bool_)
+        of, owners = (self.collective, "synthesised", self.network.num_ranks, size), (first, final)
+        return CollectiveProgram(*of, self.root, no, no, no, single(no), none, *owners)
+
+
+class Tracks(NamedTuple):
     """Ways that parts of a collective's data go. Each is a row of messages, for every chunk alike.
 
     Attributes
     ----------
+    asked
+        What they are for.
     network, routes
         The ranks, and the links of each route.
-    slices
-        float64[num_routes], what the tracks use of each route, in capacity of the network.
-    collective, root
-        What they are for.
     messages
         The route of each message of a track.
     before, after
         Pairs of messages of a track: the first must have arrived before the second leaves.
     sums
         bool[num_routes], whether what comes by a route is added.
+    slices
+        float64[num_routes], what the tracks use of each route, in capacity of the network.
     weight, total
         How much goes along each track, if the collective's size is ``total``.
     owners
         int32[num_tracks] each, who has what goes along it at first, and in the end.
+    parts
+        Returns the chunks of each track, not rounded, for so many per block.
     """
 
+    asked: Asked
     network: RankNetwork
     routes: Lists
-    slices: Floats
-    collective: str
-    root: int
     messages: Lists
     before: Lists
     after: Lists
     sums: Bools
+    slices: Floats
     weight: NDArray[Any]
     total: int
     owners: tuple[Ints, Ints]
+    parts: Callable[[int], Floats]
 
-    def cut(self, parts: Ints) -> tuple[Jobs, CollectiveProgram, Floats]:
-        """Return the messages of chunks, so many of each track, and the program they will fill.
+    def cut(self, many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
+        """Return the messages of so many chunks per block, and the program they will fill.
 
         Also returns the part of its track's data that goes before the chunk of each message,
         float64[num_messages].
         """
+        parts = np.maximum(np.rint(self.parts(many)), 1).astype(np.int64)  # chunks of each track
         track = np.repeat(np.arange(len(parts)), parts)  # of each chunk
         number = np.arange(len(track)) - np.repeat(np.cumsum(parts) - parts, parts)
         size = (self.weight / (self.total * parts))[track]
-        route, before, after = (
-            each.taken(track) for each in (self.messages, self.before, self.after)
-        )
+        ways = self.messages, self.before, self.after
+        route, before, after = (each.taken(track) for each in ways)
         chunk, first = route.owners(), route.offsets[before.owners()]
-        jobs = Jobs(
-            route.values, size[chunk], chunk.astype(np.int32), self.sums[route.values],
-            first + before.values, first + after.values,
-        )  # fmt: skip
-        empty = np.zeros(0, np.int32)
-        program = CollectiveProgram(
-            self.collective, "synthesised", self.network.num_ranks, size, self.root, empty, empty,
-            empty, single(empty), np.zeros(0, np.bool_), *(each[track] for each in self.owners),
-        )  # fmt: skip
+        pairs = first + before.values, first + after.values
+        jobs = Jobs(route.values, size[chunk], chunk.astype(np.int32), *pairs)
+        program = self.asked.program(size, *(each[track] for each in self.owners))
         return jobs, program, (number / parts[track])[chunk]
 
 
@@ -179,8 +223,7 @@ class Servers(NamedTuple):
         return np.asarray(jobs.part * size_bytes / (self.rate * self.unit)[jobs.route])
 
 
-@dataclass(frozen=True, eq=False)
-class Timed:
+class Timed(NamedTuple):
     """A program with times on a network, and the bound that no schedule beats.
 
     Attributes
@@ -230,13 +273,38 @@ class Timed:
         inside = np.minimum(first, last) >= self.network.topology.num_channels
         return float(size[inside].sum() / size.sum())
 
-    @property
-    def bytes_per_second(self) -> float:
-        """The algorithm bandwidth: size over time."""
-        return self.size_bytes / self.finish_seconds
 
-    def __repr__(self) -> str:
-        return f"<{self.program!r}, {self.efficiency:.4f} of the bound>"
+class Sent(NamedTuple):
+    """What messages are sent: columns of ``CollectiveProgram``."""
+
+    source: Ints
+    target: Ints
+    chunks: Lists
+    sums: Bools
+
+
+def timed(
+    asked: Asked,
+    program: CollectiveProgram,
+    sent: Sent,
+    times: tuple[Floats, Floats],
+    routes: Lists,
+    bound: float,
+    *,
+    ties: tuple[Ints, ...] = (),
+    prices: Prices | None = None,
+) -> Timed:
+    """Return a program with these messages, in the order of their starts.
+
+    ``times``: starts and ends. ``ties``: what orders messages of one start, the last key first.
+    """
+    step = np.unique(times[0], return_inverse=True)[1].astype(np.int32)
+    order = np.lexsort((*ties, step))
+    source, target, sums = sent.source[order], sent.target[order], sent.sums[order]
+    kept = Sent(source, target, sent.chunks.taken(order), sums)
+    program = replace(program, step=step[order], **kept._asdict())
+    (start, end), taken, size = times, routes.taken(order), asked.size_bytes
+    return Timed(program, asked.network, size, start[order], end[order], taken, bound, prices)
 
 
 def servers(network: RankNetwork, routes: Lists, slices: Floats | None = None) -> Servers:
@@ -294,21 +362,20 @@ def listed(
     place = np.empty(many, np.int64)
     place[np.argsort(priority, kind="stable")] = np.arange(many)
     waits = np.bincount(jobs.after, minlength=many).astype(np.int32)
-    through = np.repeat(np.arange(num_routes), taken.lengths)
+    links, offsets = len(shared.room), grouped(jobs.route, jobs.route, num_routes)[0]
+    through = grouped(taken.values, taken.owners(), links)
+    waiting = np.zeros(many, [("key", "i4"), ("item", "i4")])
     start, end = np.full(many, -1.0), np.full(many, -1.0)
-    links = len(shared.room)
     sent = run_list(
         (jobs.route, shared.seconds(jobs, size_bytes), place, waits),
         grouped(jobs.before, jobs.after, many),
-        (taken.offsets, taken.values, shared.rate, shared.latency,
-         *grouped(taken.values, through, links)),
+        (*taken, shared.rate, shared.latency, *through),
         shared.room.copy(),
-        (grouped(jobs.route, jobs.route, num_routes)[0],
-         np.zeros(many, [("key", "i4"), ("item", "i4")]), np.zeros(num_routes, np.int64)),
+        (offsets, waiting, np.zeros(num_routes, np.int64)),
         np.zeros(2 * many + 2, [("key", "f8"), ("item", "i8")]),
         (np.zeros(links + 1, np.int64), np.zeros(links, np.int8)),
         (start, end),
-    )  # fmt: skip
+    )
     assert sent == many, "messages that wait for each other in a circle"
     return start, end
 
@@ -329,17 +396,14 @@ def priorities(
         Chunks per block.
     """
     way = jobs.longest(np.ones(len(jobs)))
-    seconds = jobs.longest(shared.seconds(jobs, size_bytes) + shared.latency[jobs.route])
+    lasting = shared.seconds(jobs, size_bytes)
+    seconds = jobs.longest(lasting + shared.latency[jobs.route])
     loads = np.zeros(len(shared.room))
-    busy = np.bincount(jobs.route, shared.seconds(jobs, size_bytes) * shared.rate[jobs.route],
-                       minlength=len(shared.rate))  # fmt: skip
+    busy = np.bincount(jobs.route, lasting * shared.rate[jobs.route], len(shared.rate))
     np.add.at(loads, shared.taken.values, np.repeat(busy, shared.taken.lengths))
     least = float((loads / shared.room).max())
     return [share * per_block - way, share * least - 2 * seconds, -seconds]
 
-
-BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
-"""Collectives that are others with time reversed, on the reversed network."""
 
 CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Chunks that are tried."""
@@ -360,123 +424,74 @@ GAIN, GOOD = 1e-3, 1e-3
 """More chunks have to be better by a part. What is so near the bound is good enough."""
 
 
-def along_trees(
-    network: RankNetwork,
-    collective: str,
-    size_bytes: float,
-    *,
-    root: int = 0,
-    chunks: Sequence[int] = CHUNKS,
-    until: float = np.inf,
-) -> Timed:
+def along_trees(asked: Asked) -> Timed:
     """Return a schedule of an all-gather, reduce-scatter, broadcast or reduce, and its bound.
 
     Its trees reach the optimum. What the schedule loses is the time to fill and empty the pipe.
-
-    Parameters
-    ----------
-    network
-        The ranks, and links with rates and latencies.
-    collective
-        One of the four.
-    size_bytes
-        As ``CollectiveProgram`` has it.
-    root
-        Of broadcast and reduce.
-    chunks
-        Chunks to try of what goes down a tree. Of a block, which is what a root sends to all,
-        where a root has more than ``FEW_TREES``.
-    until
-        As ``fastest`` has it.
+    Chunks are of what goes down a tree. If a root has more than ``FEW_TREES``, they are those of a
+    block, which is what a root sends to all.
 
     Raises
     ------
     InputError
-        If the collective is another, the size is none, a root is no rank, the network is in
-        pieces, or a switch has not as much bandwidth in as out.
+        If the network is in pieces, or a switch has not as much bandwidth in as out.
 
     Examples
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("torus:3x3"), bytes_per_second=25e9, latency_seconds=1e-6)
-    >>> found = along_trees(net, "all-gather", 64e6)
+    >>> found = along_trees(Asked(net, "all-gather", 64e6))
     >>> found.efficiency > 0.99, found.program.num_ranks
     (True, 9)
     """
-    forward = BACKWARDS.get(collective, collective)
-    if forward not in ("all-gather", "broadcast"):
-        wanted = "all-gather, reduce-scatter, broadcast or reduce"
-        raise InputError("collective", f"'{collective}'", wanted)
-    if not size_bytes > 0:
-        raise InputError("size", f"{size_bytes}", "above 0 bytes")
-    if not 0 <= root < network.num_ranks:
-        raise InputError("root", f"{root}", f"0 to {network.num_ranks - 1}")
-    weights = np.ones(network.num_ranks, np.int64)
-    if forward == "broadcast":
-        weights = (np.arange(network.num_ranks) == root).astype(np.int64)
-    backwards = forward != collective
-    used = network.reversed() if backwards else network
-    best = optimum(used, weights)
+    best = optimum(asked.outward, asked.weights)
     trees = forest(best)
-    route, above = below_roots(trees)
-    batch, after = np.nonzero(above >= 0)
+    messages, before, after = below_roots(trees)
     block, every = trees.root, np.full(len(trees.root), EVERYBODY, np.int32)
+    share = trees.many / trees.trees[trees.root]
     tracks = Tracks(
-        used, trees.routes, slices_of(trees), collective, root,
-        Lists(np.arange(len(route) + 1) * route.shape[1], route.ravel()),
-        grouped(batch, above[batch, after], len(route)), grouped(batch, after, len(route)),
-        np.zeros(len(trees.routes.lengths), np.bool_), trees.many, int(trees.trees.sum()),
-        (every, block) if backwards else (block, every),
-    )  # fmt: skip
+        asked,
+        best.network,
+        trees.routes,
+        messages,
+        before,
+        after,
+        np.zeros(len(trees.routes.lengths), np.bool_),
+        slices_of(trees, messages),
+        trees.many,
+        int(trees.trees.sum()),
+        (every, block) if asked.collective in BACKWARDS else (block, every),
+        lambda many: many * share,
+    )
     each = int(trees.trees.max())
     alike = each if each <= FEW_TREES else 1  # then all chunks have one size
-    share = trees.many / trees.trees[trees.root]
-    ladder = [alike * many for many in chunks]
-    bound = best.seconds(size_bytes)
-    return pipelined(
-        tracks, lambda many: many * share, ladder, size_bytes, bound, until, backwards=backwards
-    )
+    ladder = [alike * many for many in ((asked.chunks,) if asked.chunks else CHUNKS)]
+    return pipelined(tracks, ladder, best.seconds(asked.size_bytes))
 
 
 def pipelined(
-    tracks: Tracks,
-    parts: Callable[[int], Floats],
-    chunks: Sequence[int],
-    size_bytes: float,
-    bound_seconds: float,
-    until: float = np.inf,
-    *,
-    backwards: bool = False,
+    tracks: Tracks, chunks: Sequence[int], bound: float, prices: Prices | None = None
 ) -> Timed:
     """Return the fastest schedule of chunks along tracks, its messages by their starts.
 
+    If the collective is one of ``BACKWARDS``, time runs backwards: copies on the reversed network
+    become sums on the network.
+
     Parameters
     ----------
-    parts
-        Returns chunks of each track for so many per block, not rounded.
     chunks
         Chunks per block to try, ascending.
-    bound_seconds
+    bound
         Seconds that no schedule can beat.
-    until
-        As ``fastest`` has it.
-    backwards
-        Whether time runs backwards: copies on the reversed network become sums on the network.
+    prices
+        Of links, if they prove the bound.
     """
     network, routes = tracks.network, tracks.routes
-    shared = [servers(network, routes)]
-    if (routes.lengths > 1).any():
-        shared.append(servers(network, routes, tracks.slices))
-
-    def cut(many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
-        return tracks.cut(np.maximum(np.rint(parts(many)), 1).astype(np.int64))
-
-    jobs, times, program = fastest(shared, cut, chunks, size_bytes, bound_seconds, until)
-    start, end = times
+    jobs, (start, end), program = fastest(tracks, chunks, bound)
     source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
     target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
-    sums, links = jobs.sums, routes.taken(jobs.route)
+    sums, links = tracks.sums[jobs.route], routes.taken(jobs.route)
     way: Ints = network.channels.values[network.channels.offsets[:-1]][links.values]
     # of parallel channels that are a link, a message takes the least busy
     message, several = links.owners(), network.channels.lengths > 1
@@ -489,52 +504,34 @@ def pipelined(
         ends[which] = float(end[message[place]])
         way[place] = network.channels.of(link)[which]
     taken = Lists(links.offsets, way)
-    if backwards:
+    if tracks.asked.collective in BACKWARDS:
         start, end = end.max() - end, end.max() - start
-        source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
-        last = np.repeat(taken.offsets[:-1] + taken.offsets[1:] - 1, taken.lengths)
-        taken = Lists(taken.offsets, taken.values[last - np.arange(len(last))])
-    _, step = np.unique(start, return_inverse=True)
-    order = np.lexsort((jobs.chunk, target, source, step))
-    made = replace(
-        program, source=source[order], target=target[order], step=step[order].astype(np.int32),
-        chunks=single(jobs.chunk[order]), sums=sums[order],
-    )  # fmt: skip
-    taken = taken.taken(order)
-    return Timed(made, network, size_bytes, start[order], end[order], taken, bound_seconds)
+        source, target, sums = target, source, np.ones_like(sums)
+        taken = turned_round(taken)
+    sent, ties = Sent(source, target, single(jobs.chunk), sums), (jobs.chunk, target, source)
+    times = start, end
+    return timed(tracks.asked, program, sent, times, taken, bound, ties=ties, prices=prices)
 
 
 def fastest(
-    shared: Sequence[Servers],
-    cut: Callable[[int], tuple[Jobs, CollectiveProgram, Floats]],
-    chunks: Sequence[int],
-    size_bytes: float,
-    bound: float,
-    until: float = np.inf,
+    tracks: Tracks, chunks: Sequence[int], bound: float
 ) -> tuple[Jobs, tuple[Floats, Floats], CollectiveProgram]:
     """Return the messages, times and program that end first, of the orders and chunks tried.
 
-    Parameters
-    ----------
-    shared
-        Ways to share cables.
-    cut
-        Returns messages, program and shares (see ``priorities``) for so many chunks per block.
-    chunks
-        Chunks per block, ascending.
-    bound
-        Seconds that no schedule can beat.
-    until
-        A time of ``perf_counter`` after which the best so far is returned, if there is one.
+    ``chunks``: per block, ascending. ``bound``: seconds that no schedule can beat.
     """
-    ways = list(product(range(NUM_PRIORITIES), range(len(shared))))
+    size, until = tracks.asked.size_bytes, tracks.asked.until
+    shared = [servers(tracks.network, tracks.routes)]
+    if (tracks.routes.lengths > 1).any():
+        shared.append(servers(tracks.network, tracks.routes, tracks.slices))
     hows = range(len(shared))
+    ways = list(product(range(3), hows))  # of the orders of ``priorities``
     best, finish, stale = None, np.inf, 0
     begun, done = perf_counter(), 0
     for number, many in enumerate(chunks):
         if best is not None and (finish < bound * (1 + GOOD) or perf_counter() > until):
             break
-        jobs, program, share = cut(many)
+        jobs, program, share = tracks.cut(many)
         if best is not None and len(jobs) > MANY_MESSAGES:
             break
         ends, before = {}, finish
@@ -543,8 +540,8 @@ def fastest(
             if best is not None and perf_counter() > until:
                 return best
             if how not in keys:
-                keys[how] = priorities(shared[how], jobs, share, many, size_bytes)
-            times = listed(shared[how], jobs, keys[how][order], size_bytes)
+                keys[how] = priorities(shared[how], jobs, share, many, size)
+            times = listed(shared[how], jobs, keys[how][order], size)
             ends[order, how] = times[1].max()
             if ends[order, how] < finish * (1 - GAIN):
                 finish, best = ends[order, how], (jobs, times, program)
@@ -568,28 +565,253 @@ def fastest(
     return best
 
 
-def slices_of(trees: Forest) -> Floats:
-    """Return what the trees use of each route, float64[num_routes], in capacity of the network."""
-    used = np.zeros(len(trees.routes.offsets) - 1, np.int64)
-    taken = trees.route >= 0
-    np.add.at(used, trees.route[taken], np.broadcast_to(trees.many[:, None], taken.shape)[taken])
+def turned_round(given: Lists) -> Lists:
+    """Return lists from their ends to their beginnings."""
+    last = np.repeat(given.offsets[:-1] + given.offsets[1:] - 1, given.lengths)
+    return Lists(given.offsets, given.values[last - np.arange(len(last))])
+
+
+def slices_of(trees: Forest, messages: Lists) -> Floats:
+    """Return what trees use of each route, float64[num_routes], in capacity of the network."""
+    used = np.zeros(len(trees.routes.lengths), np.int64)
+    np.add.at(used, messages.values, trees.many[messages.owners()])
     each = trees.rate / (float(trees.network.unit) * trees.network.bytes_per_second)
     return np.asarray(used.astype(np.float64) * each)
 
 
-def below_roots(trees: Forest) -> tuple[Ints, Ints]:
+def below_roots(trees: Forest) -> tuple[Lists, Lists, Lists]:
     """Return the messages down each batch, one to each rank but its root, in the order of ranks.
 
-    The route of each, and the number of the message that comes to the rank above, −1 if that is
-    the root: int[num_batches, num_ranks − 1].
+    The route of each. Then pairs of messages of a batch: the first comes to the rank above.
     """
-    ranks = trees.network.num_ranks
+    ranks, batches = trees.network.num_ranks, len(trees.root)
     below = np.arange(ranks)[None, :] != trees.root[:, None]
     place = np.cumsum(below, axis=1) - 1
     above = np.take_along_axis(place, np.maximum(trees.parent, 0), axis=1)
-    above[trees.parent == trees.root[:, None]] = -1
-    shape = (len(trees.root), ranks - 1)
-    return trees.route[below].reshape(shape), above[below].reshape(shape)
+    batch, rank = np.nonzero(below & (trees.parent != trees.root[:, None]))
+    messages = cut(trees.route[below], np.full(batches, ranks - 1))
+    first, later = above[batch, rank], place[batch, rank]
+    return messages, grouped(batch, first, batches), grouped(batch, later, batches)
+
+
+# -- translates ------------------------------------------------------------------------------------
+
+
+class Translates(NamedTuple):
+    """The trees of vertex 0 of a torus, which every other root uses translated.
+
+    Attributes
+    ----------
+    sides
+        Of the torus. Sides of 2 have one cable.
+    step_of
+        int64[num_directions, num_dimensions], where each direction leads.
+    direction
+        int32[num_trees, num_vertices], the direction in which each vertex receives, or −1 for the
+        root.
+    parent
+        int32[num_trees, num_vertices], from which vertex, or −1 for the root.
+    depth
+        int32[num_vertices], how far each vertex is from the root, in every tree.
+    round_of
+        int32[num_trees, num_vertices], the round in which each receives, or −1 for the root.
+    """
+
+    sides: tuple[int, ...]
+    step_of: Ints
+    direction: Ints
+    parent: Ints
+    depth: Ints
+    round_of: Ints
+
+    @property
+    def rounds(self) -> int:
+        """Rounds, in each of which every channel carries one chunk: a tree's part of a block."""
+        return int(self.round_of.max()) + 1
+
+    def moved(self) -> Ints:
+        """int32[num_vertices, num_vertices], where the vertex v is from root r: row r, column v."""
+        at = np.array(np.unravel_index(np.arange(self.direction.shape[1]), self.sides))
+        moved = (at[:, :, None] + at[:, None, :]) % np.array(self.sides)[:, None, None]
+        return np.asarray(np.ravel_multi_index(tuple(moved), self.sides), np.int32)
+
+
+def translates(sides: Sequence[int]) -> Translates:
+    """Return the trees of one root of a torus, as many as directions, and an all-gather's rounds.
+
+    Parameters
+    ----------
+    sides
+        Vertices in each dimension, two in all or more.
+
+    Examples
+    --------
+    >>> found = translates((8, 8))
+    >>> len(found.direction), int(found.depth.max()), found.rounds
+    (4, 8, 63)
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    sides, vertices = tuple(sides), int(np.prod(sides))
+    one = np.eye(len(sides), dtype=np.int64)
+    steps = np.concatenate(
+        [[one[axis], -one[axis]][: side - 1] for axis, side in enumerate(sides) if side > 1]
+    )
+    # Vertices choose among the directions that lead there on shortest paths, such that none is
+    # chosen more often than others need be: a flow from vertices to directions.
+    ways, width = len(steps), np.array(sides)
+    at = np.array(np.unravel_index(np.arange(vertices), sides)).T
+    ahead = (at @ steps.T) % (np.abs(steps) @ width)  # how far along each direction it lies
+    toward = (ahead > 0) & (2 * ahead <= np.abs(steps) @ width)
+    depth = np.minimum(at, width - at).sum(axis=1).astype(np.int32)
+    vertex, way = np.nonzero(toward)
+    source, sink = vertices + ways, vertices + ways + 1
+    others = np.arange(1, vertices)
+    ends = (
+        np.concatenate([np.full(len(others), source), vertex, vertices + np.arange(ways)]),
+        np.concatenate([others, vertices + way, np.full(ways, sink)]),
+    )
+    most = vertices - 1
+    while True:
+        room = np.repeat([ways, most], [len(others) + len(vertex), ways]).astype(np.int32)
+        found = maximum_flow(csr_array((room, ends), shape=(sink + 1,) * 2), source, sink)
+        if found.flow_value == len(others) * ways:
+            break
+        most += 1
+    taken = np.zeros((vertices, ways), np.int64)
+    carried = found.flow.tocoo()
+    forth = (carried.row < vertices) & (carried.data > 0)
+    taken[carried.row[forth], carried.col[forth] - vertices] = carried.data[forth]
+    taken[0, 0] = ways
+    chosen = np.repeat(np.tile(np.arange(ways), vertices), taken.ravel())
+    direction = chosen.reshape(vertices, ways).T.astype(np.int32).copy()
+    before = (at[None, :, :] - steps[direction]) % np.array(sides)
+    parent = np.ravel_multi_index(tuple(np.moveaxis(before, -1, 0)), sides).astype(np.int32)
+    direction[:, 0] = parent[:, 0] = -1
+    return Translates(sides, steps, direction, parent, depth, _turns(direction, parent, depth))
+
+
+def _turns(direction: Ints, parent: Ints, depth: Ints) -> Ints:
+    """Return the round in which each vertex receives in each tree: the highest first."""
+    height = np.zeros(direction.shape, np.int64)
+    order = np.argsort(-depth, kind="stable")
+    trees = np.arange(len(direction))
+    for vertex in order[:-1]:
+        above = parent[:, vertex]
+        height[trees, above] = np.maximum(height[trees, above], height[:, vertex] + 1)
+    children: dict[tuple[int, int], list[int]] = {}
+    for tree, vertex in np.argwhere(parent >= 0).tolist():
+        children.setdefault((tree, int(parent[tree, vertex])), []).append(vertex)
+    found = np.full(direction.shape, -1, np.int32)
+    ready: list[list[tuple[int, int, int]]] = [[] for _ in range(int(direction.max()) + 1)]
+    new = [(tree, 0) for tree in range(len(direction))]
+    now = 0
+    while new or any(ready):
+        for tree, vertex in new:
+            for child in children.get((tree, vertex), ()):
+                entry = (-int(height[tree, child]), tree, child)
+                heappush(ready[direction[tree, child]], entry)
+        new = []
+        for queue in ready:
+            if queue:
+                _, tree, vertex = heappop(queue)
+                found[tree, vertex] = now
+                new.append((tree, vertex))
+        now += 1
+    return found
+
+
+def translatable(network: RankNetwork) -> bool:
+    """Return whether all vertices of a network are ranks and alike: a torus or a hypercube.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> [translatable(rank_network(topology(each))) for each in ("torus:4x4", "mesh:4x4")]
+    [True, False]
+    """
+    cube = network.topology
+    if not isinstance(cube, Cube) or network.num_ranks < cube.num_routers:
+        return False
+    closed = all(wrap or side <= 2 for wrap, side in zip(cube.wraps, cube.sides, strict=True))
+    even = np.ptp(network.capacity) == 0 and np.ptp(network.latency) == 0
+    return closed and bool(even)
+
+
+def translated(asked: Asked) -> Timed:
+    """Return a schedule of an all-gather or reduce-scatter on a torus, by translates of one root's.
+
+    Every vertex of a torus or hypercube is a rank, in any order, all links alike. Chunks are those
+    of a tree.
+
+    Raises
+    ------
+    InputError
+        If messages are too many.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("torus:4x4"), bytes_per_second=50e9, latency_seconds=1e-6)
+    >>> round(translated(Asked(net, "all-gather", 64e6)).efficiency, 3)
+    0.997
+    """
+    network, size_bytes = asked.network, asked.size_bytes
+    cube, ranks = network.topology, network.num_ranks
+    assert isinstance(cube, Cube)
+    found = translates(cube.sides)
+    trees = ways = len(found.step_of)
+    bound = optimum(network).seconds(size_bytes)
+    tree, vertex = np.nonzero(found.parent >= 0)
+    parent, job = found.parent[tree, vertex], np.full(found.parent.shape, -1, np.int64)
+    job[tree, vertex] = np.arange(len(tree))
+    above = job[tree, parent]
+    later, room = np.flatnonzero(above >= 0), np.ones(ways)
+    latency, each = np.full(ways, network.latency[0]), single(range(ways))
+    shared = Servers(room, latency, each, room, float(network.rate[0]))
+    best, finish = None, np.inf
+    for many in (asked.chunks,) if asked.chunks else (1, 2, 4, 8, 16):
+        if best is not None and many * trees * ranks * (ranks - 1) > MOST_MESSAGES / 3:
+            break
+        # the messages of one root's trees, by tree, vertex and chunk
+        number = np.arange(many)
+        chunk = (tree[:, None] * many + number).ravel().astype(np.int32)
+        pairs = ((one[:, None] * many + number).ravel() for one in (above[later], later))
+        part = np.full(len(chunk), 1 / (ranks * trees * many))
+        jobs = Jobs(np.repeat(found.direction[tree, vertex], many), part, chunk, *pairs)
+        way = jobs.longest(np.ones(len(jobs)))
+        share = (jobs.chunk % many) / many
+        for key in (-way, share * many * found.rounds - way):
+            times = listed(shared, jobs, key, size_bytes)
+            if times[1].max() < finish * (1 - 1e-3):
+                finish, best = times[1].max(), (many, *times)
+    assert best is not None
+    many, start, end = best
+    rank_of, count = np.argsort(network.vertices), len(start) * ranks
+    sums = asked.collective in BACKWARDS
+    if count > MOST_MESSAGES:
+        wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
+        raise InputError("schedule", f"{count:,} messages", wanted)
+    if sums:
+        start, end = end.max() - end, end.max() - start
+    moved = found.moved()
+    of, number = np.divmod(np.arange(len(start)), many)
+    source, target = (
+        rank_of[moved[:, each[of]].T].ravel().astype(np.int32) for each in (parent, vertex)
+    )
+    chunk = (rank_of[None, :] * trees + tree[of][:, None]) * many + number[:, None]
+    if sums:
+        source, target = target, source
+    program = asked.program(*owners(asked.collective, ranks, trees * many))
+    sent = Sent(source, target, single(chunk.ravel()), np.full(count, sums))
+    keys = network.source.astype(np.int64) * ranks + network.target
+    link = np.searchsorted(keys, source.astype(np.int64) * ranks + target)
+    channels = single(network.channels.values[network.channels.offsets[link]])
+    both = np.repeat(start, ranks), np.repeat(end, ranks)
+    return timed(asked, program, sent, both, channels, bound)
 
 
 # -- on installed routes ---------------------------------------------------------------------------
@@ -608,74 +830,24 @@ SLACK = 16
 """How many sends a rank may be ahead of its share of the trees grown so far."""
 
 
-@dataclass(frozen=True, eq=False)
-class TableSchedule:
-    """A schedule in rounds, whose messages take installed routes.
+def on_tables(asked: Asked, routing: Routing, *, seed: int = 1) -> tuple[Timed, int]:
+    """Return an all-gather or a reduce-scatter over the routes of a routing, and its rounds.
 
-    Attributes
-    ----------
-    network
-        Ranks and links.
-    program
-        The messages. Step = round.
-    routes
-        The route of every message.
-    rounds
-        Number of rounds. In one, the slowest channel carries one chunk.
-    depth
-        The most messages that a block takes one after the other.
-    best
-        The optimum of the network under any routing.
-    bound_rounds
-        The least rounds that any schedule takes, whatever its routes.
-    """
-
-    network: RankNetwork
-    program: CollectiveProgram
-    routes: Paths
-    rounds: int
-    depth: int
-    best: Optimum
-    bound_rounds: Fraction
-
-    @property
-    def of_bound(self) -> float:
-        """How much of the best bandwidth the schedule reaches, latencies left out."""
-        return float(self.bound_rounds / self.rounds)
-
-    def __repr__(self) -> str:
-        what = f"{self.rounds} rounds ({self.of_bound:.3f} of the bound), depth {self.depth}"
-        return f"<{self.program.collective} on {self.network.topology.name}: {what}>"
-
-
-def on_tables(
-    network: RankNetwork,
-    routing: Routing,
-    *,
-    collective: str = "all-gather",
-    chunks: int = 1,
-    seed: int = 1,
-) -> TableSchedule:
-    """Return an all-gather or a reduce-scatter over the routes of a routing.
+    In a round, the slowest channel carries one chunk. There are two ways. All messages of a round
+    leave together, once those of the round before have arrived. Or each leaves as soon as its data
+    is there and its channels have room, earlier rounds first. It is what ends first.
 
     Parameters
     ----------
-    network
-        Ranks and links.
     routing
         What gives the routes, such as ``lfts:FILE``: one for each pair of ranks.
-    collective
-        ``all-gather`` or ``reduce-scatter``.
-    chunks
-        Into how many chunks each block is cut: more fill the rounds better.
     seed
         Of the groups that are looked at.
 
     Raises
     ------
     InputError
-        If the collective is another one, ranks or messages are too many, a pair has several routes
-        or one over a broken channel.
+        If ranks or messages are too many, a pair has several routes or one over a broken channel.
     NoRouteError
         If the routing has no route for a pair.
 
@@ -685,53 +857,65 @@ def on_tables(
     >>> from netloom.routing import parse_routing
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = topology("leaf-spine:4x2x4")
-    >>> found = on_tables(rank_network(net), parse_routing("d-mod-k", net))
-    >>> found.rounds >= found.bound_rounds, found.depth <= 6
+    >>> given = rank_network(net, bytes_per_second=25e9, latency_seconds=5e-7)
+    >>> found, rounds = on_tables(Asked(given, "all-gather", 1e9), parse_routing("d-mod-k", net))
+    >>> found.efficiency > 0.8, 15 <= rounds < 20
     (True, True)
     """
-    ranks = network.num_ranks
-    if collective not in ("all-gather", "reduce-scatter"):
-        raise InputError("collective", collective, "all-gather or reduce-scatter")
-    if chunks < 1:
-        raise InputError("chunks", str(chunks), "at least 1")
+    network, topology, chunks = asked.network, asked.network.topology, asked.chunks or 1
+    ranks, outward = network.num_ranks, asked.collective == "all-gather"
     if ranks > MOST_RANKS or ranks * ranks * chunks > MOST_ON_TABLES:
         wanted = f"at most {MOST_RANKS} ranks and {MOST_ON_TABLES} messages"
         raise InputError("ranks", f"{ranks} with {chunks} chunks each", wanted)
-    outward = collective == "all-gather"
     # blocks that go inward are grown as trees that go outward, and turned round in the end
     hosts = network.vertices[:ranks]
     ends = hosts.repeat(ranks), np.tile(hosts, ranks)
-    found = paths(network.topology, routing, *(ends if outward else ends[::-1]))
-    routes = found.whole(network.topology)
+    routes = paths(topology, routing, *(ends if outward else ends[::-1])).whole(topology)
     if routes.pair is not None:
         raise InputError("routing", "several routes per pair", "one, as forwarding tables give")
-    if not network.topology.channel_up[routes.channels].all():
+    if not topology.channel_up[routes.channels].all():
         raise InputError("routing", "a route over a broken channel", "routes that work")
-    base = network.topology.channel_bandwidth[routes.channels].min()
-    room = np.floor(network.topology.channel_bandwidth / base * (1 + 1e-12)).astype(np.int64)
+    rates = topology.channel_bandwidth.astype(np.float64)
+    room = np.floor(rates / rates[routes.channels].min() * (1 + 1e-12)).astype(np.int64)
     shallow = (ranks - 1).bit_length()
     tried = []
     for key in stream_keys(seed, TRIES):
         parent = _trees(network, routes, room, key)
-        tried.append((parent, *_timed(routes, room, parent, chunks)))
-    parent, round_of, rounds, depth = min(tried, key=lambda each: (max(each[3], shallow), each[2]))
-    best = optimum(network if outward else network.reversed())
-    unit = whole_numbers(np.array([base]))[1]
-    bound = unit / (best.rate * network.unit) * chunks
+        tried.append((parent, *_rounds(routes, room, parent, chunks)))
+    parent, round_of, rounds, _ = min(tried, key=lambda each: (max(each[3], shallow), each[2]))
     step = round_of if outward else rounds - 1 - round_of
     order = np.argsort(step, kind="stable")
     order = order[round_of[order] >= 0]
     root, target = np.divmod(order // chunks, ranks)
     source = parent[root, target]
-    begin, end = (source, target) if outward else (target, source)
-    size, first, final = owners(collective, ranks, chunks)
-    program = CollectiveProgram(
-        collective, "on-tables", ranks, size, 0, begin.astype(np.int32), end.astype(np.int32),
-        step[order].astype(np.int32), single(root * chunks + order % chunks),
-        np.full(len(order), not outward), first, final,
-    )  # fmt: skip
-    taken = routes.taken(source.astype(np.int64) * ranks + target)
-    return TableSchedule(network, program, taken, rounds, depth, best, bound)
+    pair, step = source.astype(np.int64) * ranks + target, step[order].astype(np.int32)
+    source, target = (
+        each.astype(np.int32) for each in ((source, target) if outward else (target, source))
+    )
+    chunk, sums = root * chunks + order % chunks, np.full(len(order), not outward)
+    sent = Sent(source, target, single(chunk), sums)
+    program = asked.program(*owners(asked.collective, ranks, chunks))
+    program = replace(program, algorithm="on-tables", step=step, **sent._asdict())
+    # in time: routes of pairs of ranks that are used
+    used, route = np.unique(pair, return_inverse=True)
+    taken = Lists(routes.offsets.astype(np.int64), routes.channels.astype(np.int32)).taken(used)
+    first = taken.offsets[:-1]
+    slowest = np.minimum.reduceat(rates[taken.values], first)
+    late = np.add.reduceat(network.channel_latency[taken.values], first)
+    shared = Servers(slowest, late, taken, rates, network.bytes_per_second)
+    awaited = waits(program, stepwise=False)
+    pairs = awaited.values, awaited.owners()
+    jobs = Jobs(route.astype(np.int32), program.message_size, program.chunks.values, *pairs)
+    start, end = listed(shared, jobs, step, asked.size_bytes)
+    lasting = shared.seconds(jobs, asked.size_bytes) + late[route]
+    longest = np.zeros(program.num_steps)
+    np.maximum.at(longest, step, lasting)
+    if longest.sum() < end.max():
+        start = np.append(0.0, np.cumsum(longest))[step]
+        end = start + lasting
+    bound = optimum(asked.outward).seconds(asked.size_bytes)
+    times, ways = (start, end), taken.taken(route)
+    return timed(asked, program, sent, times, ways, bound), int(rounds)
 
 
 def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> Ints:
@@ -747,17 +931,16 @@ def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> I
     within = np.empty(ranks, np.int64)
     within[members] = np.arange(ranks) - first[group_of[members]]
     roots = np.lexsort((group_of, within))  # groups take turns
-    parent = np.empty((ranks, ranks), np.int32)
-    grow_trees(
-        routes.offsets, routes.channels, room, first, members, group_of, roots, float(SLACK),
-        key, parent, np.zeros(ranks, np.int64),
-        np.zeros(topology.num_channels, np.int64), np.zeros(len(first) - 1, np.int64),
-        np.zeros(ranks, np.int64), np.zeros(ranks, np.int64), np.zeros(SPREAD + 1, np.int64),
-    )  # fmt: skip
+    parent, load = np.empty((ranks, ranks), np.int32), np.zeros(topology.num_channels, np.int64)
+    sends, holders, order = np.zeros((3, ranks), np.int64)
+    unserved, bucket = np.zeros(len(first) - 1, np.int64), np.zeros(SPREAD + 1, np.int64)
+    groups, ways = (first, members, group_of), (routes.offsets, routes.channels, room)
+    state = sends, load, unserved, holders, order, bucket
+    grow_trees(ways, groups, roots, float(SLACK), key, parent, state)
     return parent
 
 
-def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, int, int]:
+def _rounds(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, int, int]:
     """Return the round of each message (root · ranks + target) · chunks + chunk. Rounds, depth."""
     from netloom.phases.collectives.kernels.listing import SPREAD, timetable
 
@@ -779,65 +962,12 @@ def _timed(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints, 
     exits = np.where((starts == starts[:, :1]).all(axis=1), starts[:, 0], -1).astype(np.int64)
     messages, num_keys = ranks * ranks * chunks, chunks * (depth + 1)
     owes = -np.bincount(parent[parent >= 0], minlength=ranks) * chunks
-    round_of = np.full(messages, -1, np.int64)
-    lists = np.zeros((2, ranks, num_keys), np.int64)
-    rounds = timetable(
-        routes.offsets, routes.channels, room, parent, keys.ravel(), chunks,
-        np.zeros(len(room), np.int64), exits, np.arange(ranks), owes,
-        np.zeros(ranks, np.int64), np.zeros(SPREAD + 1, np.int64), np.zeros(ranks, np.bool_),
-        *lists, np.zeros(messages, np.int64), child_first, child, round_of,
-        np.zeros(messages, np.int64),
-    )  # fmt: skip
+    head, tail = np.zeros((2, ranks, num_keys), np.int64)
+    following, fresh, round_of = np.zeros((3, messages), np.int64)
+    round_of[:] = -1
+    ways, used = (routes.offsets, routes.channels, room), np.zeros(len(room), np.int64)
+    queues, idle = (used, head, tail, following), np.zeros(ranks, np.bool_)
+    turns = np.arange(ranks), owes, np.zeros(ranks, np.int64), np.zeros(SPREAD + 1, np.int64)
+    children, found = (child_first, child), (round_of, fresh)
+    rounds = timetable(ways, keys.ravel(), chunks, exits, children, queues, turns, idle, found)
     return round_of, int(rounds), depth
-
-
-def timed_on_tables(found: TableSchedule, size_bytes: float) -> Timed:
-    """Return when each message of a schedule in rounds leaves and arrives: what ends first.
-
-    There are two ways. All messages of a round leave together, once those of the round before have
-    arrived. Or each leaves as soon as its data is there and its channels have room, earlier rounds
-    first.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> from netloom.routing import parse_routing
-    >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.pipelines import on_tables
-    >>> net = topology("leaf-spine:4x2x4")
-    >>> given = rank_network(net, bytes_per_second=25e9, latency_seconds=5e-7)
-    >>> timed_on_tables(on_tables(given, parse_routing("d-mod-k", net)), 1e9).efficiency > 0.8
-    True
-    """
-    network, program, topology = found.network, found.program, found.network.topology
-    routes = Lists(found.routes.offsets.astype(np.int64), found.routes.channels.astype(np.int32))
-    pair = program.source.astype(np.int64) * network.num_ranks + program.target
-    _, first, place = np.unique(pair, return_index=True, return_inverse=True)
-    route, taken = place.astype(np.int32), routes.taken(first)  # one of each pair of ranks
-    latency = np.zeros(topology.num_channels)
-    latency[network.channels.values] = np.repeat(network.latency, network.channels.lengths)
-    rates = topology.channel_bandwidth.astype(np.float64)
-    slowest = np.minimum.reduceat(rates[taken.values], taken.offsets[:-1])
-    late = np.add.reduceat(latency[taken.values], taken.offsets[:-1])
-    shared = Servers(slowest, late, taken, rates, network.bytes_per_second)
-    awaited = waits(program, stepwise=False)
-    jobs = Jobs(
-        route, program.message_size, program.chunks.values, program.sums, awaited.values,
-        awaited.owners(),
-    )  # fmt: skip
-    start, end = listed(shared, jobs, program.step, size_bytes)
-    lasting = shared.seconds(jobs, size_bytes) + shared.latency[route]
-    longest = np.zeros(program.num_steps)
-    np.maximum.at(longest, program.step, lasting)
-    if longest.sum() < end.max():
-        start = np.append(0.0, np.cumsum(longest))[program.step]
-        end = start + lasting
-    _, step = np.unique(start, return_inverse=True)
-    order = np.argsort(step, kind="stable")
-    made = replace(
-        program, source=program.source[order], target=program.target[order],
-        step=step[order].astype(np.int32), chunks=program.chunks.taken(order),
-        sums=program.sums[order],
-    )  # fmt: skip
-    bound = found.best.seconds(size_bytes)
-    return Timed(made, network, size_bytes, start[order], end[order], routes.taken(order), bound)

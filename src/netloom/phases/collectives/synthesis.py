@@ -1,31 +1,571 @@
-"""A schedule of any collective that can be made for a network, by the method that suits it."""
+"""Schedules of any collective that can be made for a network, by the method that suits it.
+
+All-reduce and all-to-all by linear programs: schedules, and the prices that prove their bounds.
+
+An all-reduce has in-trees and out-trees at once: up to 1.5 times reduce-scatter, then all-gather.
+One collective after the other is not the best if hosts differ (the corners of meshes, odd boxes).
+Then it is better to use roots in the middle, and to divide links unevenly between both directions.
+A linear program finds the weights of the roots and the shares of each link for out-trees and for
+in-trees. Every rank must be able to receive from all roots and send to all. Trees are packed in
+both, one pair per unit of weight, and pipelined. If reduce-scatter followed by all-gather already
+meets the bound of the weakest groups of ranks, no program is solved.
+
+In an all-to-all, what a rank sends to all others is one commodity, for only totals matter on the
+links: N · links variables instead of N² · links. The program's flows are peeled into paths. Each is
+a chain of messages from rank to rank.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import deque
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.units import rate, size
 from netloom.base.words import counted, listed
-from netloom.phases.collectives.flows import FUZZ, all_reduce, all_to_all, on_channels
 from netloom.phases.collectives.network import RankNetwork
-from netloom.phases.collectives.pipelines import BACKWARDS, MOST_MESSAGES, Timed, along_trees
+from netloom.phases.collectives.pipelines import (
+    CHUNKS,
+    FEW_TREES,
+    MOST_MESSAGES,
+    Asked,
+    Timed,
+    Tracks,
+    along_trees,
+    below_roots,
+    pipelined,
+    slices_of,
+    translatable,
+    translated,
+    turned_round,
+)
 from netloom.phases.collectives.schedules import (
     INTO,
     Bound,
+    Prices,
     Schedule,
     ScheduleNetwork,
     cut_seconds,
     priced_seconds,
 )
-from netloom.phases.collectives.translates import translatable, translated
-from netloom.phases.collectives.trees import Optimum, least_time, optimum
-from netloom.workload.programs.messages import Lists
+from netloom.phases.collectives.trees import (
+    MOST_GROUPED,
+    Forest,
+    group_prices,
+    least_out,
+    least_time,
+    optimum,
+    packed,
+    weakest_groups,
+)
+from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
+from netloom.workload.programs.messages import Lists, cut, grouped, lists
 
-SYNTHESISED = ("all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduce", "all-to-all")
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+# -- linear programs -------------------------------------------------------------------------------
+
+
+FINEST_PRICES = 5040
+"""Largest common denominator of prices that is looked for."""
+
+EXACT = 1e-9
+"""Part of the highest price by which small fractions may be off what the solver found."""
+
+MOST_EXACT = 2.0**51
+"""All prices together, if they are no small fractions: the finest that stay exact in sums."""
+
+
+def prices_of(tables: Floats, level: Floats) -> Prices:
+    """Return prices as whole numbers. Any prices are valid, and these prove what the duals do.
+
+    Parameters
+    ----------
+    tables
+        float64[num_tables, num_links]. What is below 0 by rounding counts as 0.
+    level
+        float64[2, num_forwarding].
+
+    Examples
+    --------
+    >>> found = prices_of(np.array([[0.5, 0.25, 0.0], [0.0, 0.0, 0.75]]), np.zeros((2, 0)))
+    >>> found.price, found.channels.of(0), found.channels.of(1)
+    (array([2, 1, 3]), array([0, 1], dtype=int32), array([2], dtype=int32))
+    """
+    given = np.append(np.maximum(tables, 0.0).ravel(), level.ravel())
+    most = float(np.abs(given).max(initial=0.0)) or 1.0
+    known, place = np.unique(np.round(given / most, 12), return_inverse=True)
+    near = [Fraction(each).limit_denominator(FINEST_PRICES) for each in known.tolist()]
+    scale = lcm(*(each.denominator for each in near))
+    off = np.abs([float(each) for each in near] - known).max(initial=0.0)
+    if scale > FINEST_PRICES or off > EXACT:  # as fine as fits
+        found = np.rint(given * (MOST_EXACT / float(np.abs(given).sum()))).astype(np.int64)
+    else:
+        parts = np.array([int(each * scale) for each in near], np.int64)
+        found = parts[place] // max(int(np.gcd.reduce(parts)), 1)
+    table, levels = found[: tables.size].reshape(tables.shape), found[tables.size :]
+    row, link = np.nonzero(table)
+    offsets = np.append(0, np.cumsum((table > 0).sum(axis=1), dtype=np.int64))
+    return Prices(
+        Lists(offsets, link.astype(np.int32)), table[row, link], levels.reshape(level.shape)
+    )
+
+
+MOST_FLOWS = 400_000
+"""A linear program of more variables is refused."""
+
+SMOOTH = 5040
+"""Largest denominator of weights and shares that is looked for, before they are rounded."""
+
+FUZZ = 1e-7
+"""What the solver leaves open."""
+
+
+class Joint(NamedTuple):
+    """An optimum of all-reduce, in trees.
+
+    Attributes
+    ----------
+    network
+        The ranks and links.
+    upper
+        Algorithm bandwidth in units of the network's capacity that no all-reduce by trees exceeds,
+        if ranks copy and add, and switches only forward.
+    trees
+        int64[num_ranks], pairs of trees of each root.
+    out, into
+        int64[num_links], out-trees and in-trees that each link carries.
+    rate
+        Capacity of one tree, in units of the network's.
+    prices
+        Of links: they prove ``upper``.
+    """
+
+    network: RankNetwork
+    upper: float
+    trees: Ints
+    out: Ints
+    into: Ints
+    rate: Fraction
+    prices: Prices
+
+
+def joint(network: RankNetwork) -> Joint:
+    """Return the best split of links between in-trees and out-trees, and how many trees of whom.
+
+    Raises
+    ------
+    InputError
+        If the network is too large, or in pieces.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> found = joint(rank_network(topology("line:4")))
+    >>> found.upper, float(found.rate * found.trees.sum())
+    (1.0, 1.0)
+    """
+    ways = optimum(network).rate, optimum(network.reversed()).rate
+    each = ways[0] * ways[1] / (ways[0] + ways[1])  # of a root, one collective after the other
+    known = network.num_ranks * network.num_links <= MOST_GROUPED
+    groups = weakest_groups(network) if known else None
+    if groups is not None and 2 * each * network.num_ranks == least_out(network, groups):
+        upper, prices = float(each * network.num_ranks), group_prices(network, groups)
+        weights, out = np.zeros(0), np.zeros(0)
+    else:
+        upper, weights, out, prices = solved(network)
+    near = [Fraction(value).limit_denominator(SMOOTH) for value in [*weights, *out]]
+    exact = np.allclose([float(value) for value in near], [*weights, *out], rtol=0, atol=FUZZ)
+    exact = exact and lcm(*(value.denominator for value in near)) <= SMOOTH
+    if upper <= float(each * network.num_ranks) * (1 + FUZZ) or not (
+        exact or network.num_vertices == network.num_ranks
+    ):
+        near = [each] * network.num_ranks
+        near += [Fraction(most) * each / ways[0] for most in network.capacity.tolist()]
+    elif not exact:
+        near = [Fraction(int((value + FUZZ) * SMOOTH), SMOOTH) for value in [*weights, *out]]
+    pairs, shares = near[: network.num_ranks], near[network.num_ranks :]
+    rest = [most - share for most, share in zip(network.capacity.tolist(), shares, strict=True)]
+    scale = lcm(*(value.denominator for value in near))
+    whole = [int(value * scale) for value in (*pairs, *shares, *rest)]
+    common = gcd(*whole)
+    values = np.array(whole, np.int64) // common
+    trees, out_trees, in_trees = np.split(values, [len(pairs), len(pairs) + len(shares)])
+    fits = min(
+        optimum(replace(network, capacity=out_trees), trees).rate,
+        optimum(replace(network, capacity=in_trees).reversed(), trees).rate,
+    )
+    if fits < 1:  # rounding: fewer trees
+        trees = np.array([int(most * fits) for most in trees.tolist()], np.int64)
+    return Joint(network, upper, trees, out_trees, in_trees, Fraction(common, scale), prices)
+
+
+def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
+    """Return the linear program's optimum, weights, out-trees' share of links, and its prices.
+
+    The optimum is in units of the network's capacity. Weights are float64[num_ranks], shares
+    float64[num_links]. Switches forward and neither copy nor add: of out-trees, and of in-trees,
+    as much enters as leaves them.
+
+    Raises
+    ------
+    InputError
+        If the network is too large.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> round(solved(rank_network(topology("mesh:3x3")))[0], 9)
+    1.5
+    """
+    from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
+
+    ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
+    flows = 2 * ranks * links
+    if flows > MOST_FLOWS:
+        found = f"{ranks} ranks and {links} links"
+        raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
+    columns = ranks + 2 * links + flows  # weights, out, into, and the flows of each rank
+    leaving = _leaving(network)
+    # what leaves a vertex less what enters it is its weight; the rank receives them all
+    own = kron(np.ones((2 * ranks, 1)), -eye_array(vertices, ranks), format="csr")
+    rows = np.repeat(np.arange(2 * ranks) * vertices + np.tile(np.arange(ranks), 2), ranks)
+    place = rows, np.tile(np.arange(ranks), 2 * ranks)
+    own = own + csr_array((np.ones(len(rows)), place), own.shape)
+    ways = np.repeat([1.0, -1.0], ranks)
+    switches = kron(eye_array(2), leaving[ranks:])
+    moved = kron(diags_array(ways), leaving)
+    equal = block_array([[own, None, moved], [None, switches, None]], format="csr")
+    above = kron(eye_array(2), kron(np.ones((ranks, 1)), eye_array(links)))
+    both = kron(np.ones((1, 2)), eye_array(links))
+    none = csr_array((flows, ranks))
+    within = block_array([[none, -above, eye_array(flows)], [None, both, None]], format="csr")
+    gain, room = np.zeros(columns), np.append(np.zeros(flows), 1.0 * network.capacity)
+    gain[:ranks] = -1
+    result = _optimum(gain, within, room, equal)
+    prices = prices_of(
+        -result.ineqlin.marginals[:flows].reshape(2 * ranks, links),
+        -result.eqlin.marginals[2 * ranks * vertices :].reshape(2, vertices - ranks),
+    )
+    return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links], prices
+
+
+def _optimum(gain: Floats, above: Any, most: Floats, equal: Any, method: str = "highs") -> Any:
+    """Return the solution of a linear program whose equations are 0."""
+    from scipy import optimize
+
+    linprog: Any = optimize.linprog  # whose types know no sparse arrays
+    nothing = np.zeros(equal.shape[0])
+    found = linprog(gain, A_ub=above, b_ub=most, A_eq=equal, b_eq=nothing, method=method)
+    assert found.status == 0, found.message
+    return found
+
+
+def _leaving(network: RankNetwork) -> csr_array:
+    """Return which links leave each vertex (1), and which enter it (−1)."""
+    from scipy.sparse import csr_array
+
+    links = network.num_links
+    ends = np.append(network.source, network.target), np.tile(np.arange(links), 2)
+    return csr_array((np.repeat([1.0, -1.0], links), ends), (network.num_vertices, links))
+
+
+def all_reduce(asked: Asked) -> Timed:
+    """Return a schedule of an all-reduce by pairs of trees, and the bound of the linear program.
+
+    Chunks are those of what goes by a pair of trees. Per root, on average, if roots have more than
+    ``FEW_TREES``.
+
+    Raises
+    ------
+    InputError
+        As ``joint`` does.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("line:4"), bytes_per_second=25e9)
+    >>> found = all_reduce(Asked(net, "all-reduce", 1e9))
+    >>> round(found.bound_seconds, 9), found.efficiency > 0.95
+    (0.04, True)
+    """
+    network = asked.network
+    best = joint(network)
+    bound = asked.size_bytes / (best.upper * float(network.unit) * network.bytes_per_second)
+    rate = float(best.rate * network.unit) * network.bytes_per_second
+    out = packed(network, best.out, best.trees, rate)
+    back = network.reversed()
+    turned = np.lexsort((network.source, network.target))  # the link that each reversed one was
+    shares = best.into[turned]
+    mirrored = np.array_equal(shares, best.out) and all(
+        np.array_equal(getattr(back, name), getattr(network, name))
+        for name in ("source", "target", "capacity")
+    )
+    into = replace(out, network=back) if mirrored else packed(back, shares, best.trees, rate)
+    messages, before, after, multiplicity = _pairs(out, into)
+    kinds = len(out.routes.lengths), len(into.routes.lengths)
+    back_ways = turned_round(into.routes)
+    routes = cut(
+        np.append(out.routes.values, turned[back_ways.values]).astype(np.int32),
+        np.append(out.routes.lengths, back_ways.lengths),
+    )
+    every, total = np.full(len(multiplicity), EVERYBODY, np.int32), int(out.trees.sum())
+    pairs = total / int((out.trees > 0).sum())  # of a root, of those that have any
+    each = pairs if pairs <= FEW_TREES else 1  # chunks of a root: many of each of few trees, or all
+    most = 1.5 * CHUNKS[-1] / each  # about as many of each root as given
+    chunks = (asked.chunks,) if asked.chunks else CHUNKS
+    tried = [many for many in chunks if many <= most] or chunks[:1]
+    share = multiplicity.astype(np.float64)
+    tracks = Tracks(
+        asked,
+        network,
+        routes,
+        messages,
+        before,
+        after,
+        np.repeat([False, True], kinds),
+        np.append(*(slices_of(trees, below_roots(trees)[0]) for trees in (out, into))),
+        multiplicity / total,
+        1,
+        (every, every),
+        lambda many: (many * each / pairs) * share,
+    )
+    return pipelined(tracks, tried, bound, best.prices)
+
+
+def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
+    """Return the messages of each kind of pair of trees, who waits for whom, and how many pairs.
+
+    Data goes up the in-tree and down the out-tree of the same root. Routes of in-trees have the
+    numbers after those of out-trees.
+    """
+    first, others = len(out.routes.lengths), out.network.num_ranks - 1
+    ups, downs, every = below_roots(into), below_roots(out), np.arange(others)
+    found: list[list[Ints]] = [[], [], []]
+    many: list[int] = []
+    for root in np.flatnonzero(out.trees).tolist():
+        left = [
+            [[each, int(trees.many[each])] for each in np.flatnonzero(trees.root == root).tolist()]
+            for trees in (into, out)
+        ]
+        while left[0]:
+            (up, _), (down, _) = left[0][-1], left[1][-1]
+            most = min(rest[-1][1] for rest in left)
+            for rest in left:
+                rest[-1][1] -= most
+                if not rest[-1][1]:
+                    rest.pop()
+            # a message up waits for those of the ranks below, one down for that to the rank above
+            (go_up, parent, child), (go_down, above, below) = (
+                [each.of(batch) for each in ways] for ways, batch in ((ups, up), (downs, down))
+            )
+            ends, starts = np.setdiff1d(every, child), np.setdiff1d(every, below) + others
+            ways, turns = len(ends), np.repeat(ends, len(starts))
+            found[0].append(np.append(first + go_up, go_down))
+            found[1].append(np.concatenate([child, turns, others + above]))
+            found[2].append(np.concatenate([parent, np.tile(starts, ways), others + below]))
+            many.append(most)
+    routes, before, after = (
+        cut(np.concatenate(rows), [len(row) for row in rows]) for rows in found
+    )
+    return routes, before, after, np.array(many, np.int64)
+
+
+class Exchange(NamedTuple):
+    """The optimum of an all-to-all: the rate of each pair, and flows that reach it.
+
+    Attributes
+    ----------
+    network
+        The ranks and links.
+    rate
+        x, of each pair, in units of the network's capacity.
+    flow
+        float64[num_ranks, num_links], what of each rank crosses each link, in the same units.
+    prices
+        Of links: they prove that no rate is higher.
+    """
+
+    network: RankNetwork
+    rate: float
+    flow: Floats
+    prices: Prices
+
+    @property
+    def bytes_per_second(self) -> float:
+        """Algorithm bandwidth: size over time. No all-to-all moves a rank's buffer faster."""
+        network = self.network
+        return self.rate * network.num_ranks * float(network.unit) * network.bytes_per_second
+
+
+def exchange(network: RankNetwork) -> Exchange:
+    """Return the best rate of an all-to-all of equal blocks on a network.
+
+    Raises
+    ------
+    InputError
+        If the network is too large, or in pieces.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> round(exchange(rank_network(topology("torus:4x4"))).bytes_per_second, 9)
+    2.0
+    """
+    from scipy.sparse import csr_array, eye_array, hstack, kron
+
+    optimum(network)  # refuses networks in pieces
+    ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
+    flows = ranks * links
+    if flows > MOST_FLOWS:
+        found = f"{ranks} ranks and {links} links"
+        raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
+    wanted = ranks * np.eye(ranks, vertices)
+    wanted[:, :ranks] -= 1.0
+    moved = kron(eye_array(ranks), -_leaving(network))
+    equal = hstack([moved, csr_array(wanted.reshape(-1, 1))], format="csr")
+    shared = kron(np.ones((1, ranks)), eye_array(links))
+    shared = hstack([shared, csr_array((links, 1))], format="csr")
+    gain = np.zeros(flows + 1)
+    gain[-1] = -1
+    method, room = "highs" if flows < 10_000 else "highs-ipm", network.capacity.astype(np.float64)
+    result = _optimum(gain, shared, room, equal, method)
+    prices = prices_of(-result.ineqlin.marginals[None], np.zeros((2, 0)))
+    return Exchange(network, float(result.x[-1]), result.x[:-1].reshape(ranks, links), prices)
+
+
+def paths_of(found: Exchange) -> list[tuple[int, int, float, list[int]]]:
+    """Return source, target, part of the pair's block and links of each path of the flows."""
+    network = found.network
+    leaving: list[list[int]] = [[] for _ in range(network.num_vertices)]
+    for link, vertex in enumerate(network.source.tolist()):
+        leaving[vertex].append(link)
+    target = network.target.tolist()
+    peeled = []
+    for source in range(network.num_ranks):
+        left = (found.flow[source] / found.rate).tolist()
+        lacks = dict.fromkeys((rank for rank in range(network.num_ranks) if rank != source), 1.0)
+        got: dict[int, list[tuple[float, list[int]]]] = {rank: [] for rank in lacks}
+        open_ranks = dict(lacks)
+        while open_ranks:
+            links = _nearest(source, open_ranks, left, leaving, target)
+            if not links:
+                break
+            end = target[links[-1]]
+            amount = min(open_ranks[end], *(left[link] for link in links))
+            for link in links:
+                left[link] -= amount
+            got[end].append((amount, links))
+            open_ranks[end] -= amount
+            if open_ranks[end] <= FUZZ:
+                del open_ranks[end]
+        for end, ways in got.items():
+            total = sum(amount for amount, _ in ways)
+            assert abs(total - 1) < 1e-3, "flows that do not arrive"
+            peeled += [(source, end, amount / total, links) for amount, links in ways]
+    return peeled
+
+
+def _nearest(
+    source: int,
+    wanted: dict[int, float],
+    left: list[float],
+    leaving: list[list[int]],
+    target: list[int],
+) -> list[int]:
+    """Return the links of a shortest way with flow to a rank that lacks some. Empty if none."""
+    came: dict[int, tuple[int, int]] = {source: (-1, -1)}  # by which link, and from where
+    queue = deque([source])
+    while queue:
+        here = queue.popleft()
+        if here in wanted:
+            links = []
+            while here != source:
+                link, here = came[here]
+                links.append(link)
+            return links[::-1]
+        for link in leaving[here]:
+            there = target[link]
+            if left[link] > FUZZ and there not in came:
+                came[there] = link, here
+                queue.append(there)
+    return []
+
+
+def all_to_all(asked: Asked) -> Timed:
+    """Return a schedule of an all-to-all of equal blocks, and the bound of the linear program.
+
+    The size is the whole buffer of a rank, what it keeps for itself included. Chunks are those of
+    a path's data.
+
+    Raises
+    ------
+    InputError
+        As ``exchange`` does.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("mesh:3x3"), bytes_per_second=25e9, latency_seconds=1e-6)
+    >>> all_to_all(Asked(net, "all-to-all", 1e9)).efficiency > 0.98
+    True
+    """
+    network = asked.network
+    found = exchange(network)
+    bound = asked.size_bytes / found.bytes_per_second
+    peeled, ranks = paths_of(found), network.num_ranks
+    moves = np.append(np.ones(len(peeled)), np.zeros(ranks))
+    peeled += [(rank, rank, 1.0, []) for rank in range(ranks)]  # what a rank keeps, last
+    numbers: dict[tuple[int, ...], int] = {}
+    route: list[list[int]] = []  # parts that lead from rank to rank: ranks pass on what they have
+    for _, _, _, links in peeled:
+        hops, since = list[int](), list[int]()
+        for link in links:
+            since.append(link)
+            if network.target[link] < ranks:
+                hops.append(numbers.setdefault(tuple(since), len(numbers)))
+                since = []
+        route.append(hops)
+    source, target, parts, _ = zip(*peeled, strict=True)
+    weight, messages = np.array(parts), lists(route, np.int32)
+    part = (weight * found.rate)[messages.owners()]
+    before = lists(range(max(each - 1, 0)) for each in messages.lengths.tolist())
+    tracks = Tracks(
+        asked,
+        network,
+        lists(numbers, np.int32),
+        messages,
+        before,
+        before._replace(values=before.values + 1),
+        np.zeros(len(numbers), np.bool_),
+        np.bincount(messages.values, part, len(numbers)).astype(np.float64),
+        weight,
+        ranks,
+        (np.array(source, np.int32), np.array(target, np.int32)),
+        lambda many: many * moves,
+    )
+    chunks = (asked.chunks,) if asked.chunks else (1, 2, 4, 8, 16)
+    return pipelined(tracks, chunks, bound, found.prices)
+
+
+# -- schedules -------------------------------------------------------------------------------------
+
+
+BLOCKS = ("all-gather", "reduce-scatter")
+SYNTHESISED = (*BLOCKS, "broadcast", "reduce", "all-reduce", "all-to-all")
 """Collectives that ``synthesised`` makes schedules of."""
 
 
@@ -42,169 +582,116 @@ MOST_NAMED = 4
 """Most ranks or channels that a sentence names."""
 
 
-def method_of(network: RankNetwork, collective: str) -> str:
+def method_of(asked: Asked) -> str:
     """Return what ``synthesised`` makes a schedule of, in words."""
-    if collective not in SYNTHESISED:
-        raise InputError("collective", f"'{collective}'", ", ".join(SYNTHESISED))
-    if collective in ("all-reduce", "all-to-all"):
-        return PAIRS if collective == "all-reduce" else PATHS
-    ranks = network.num_ranks
-    if collective in ("all-gather", "reduce-scatter") and translatable(network):
-        directions = network.num_links // ranks
-        if ranks * (ranks - 1) * directions <= MOST_MESSAGES:
-            return TRANSLATES
-    return ALONG_TREES
+    if asked.collective in ("all-reduce", "all-to-all"):
+        return PAIRS if asked.collective == "all-reduce" else PATHS
+    ranks, links = asked.network.num_ranks, asked.network.num_links
+    alike = asked.collective in BLOCKS and translatable(asked.network)
+    return TRANSLATES if alike and links * (ranks - 1) <= MOST_MESSAGES else ALONG_TREES
 
 
-def synthesised(
-    network: RankNetwork,
-    collective: str,
-    size_bytes: float,
-    *,
-    root: int = 0,
-    chunks: int | None = None,
-    until: float = np.inf,
-) -> Timed:
+def synthesised(asked: Asked) -> Timed:
     """Return a schedule of a collective, with the bound that no schedule beats.
 
     All-gather and reduce-scatter go by translates on whole tori and hypercubes, and by packed trees
     elsewhere, as broadcast and reduce do. All-reduce goes by pairs of trees, all-to-all by paths.
 
-    Parameters
-    ----------
-    network
-        The ranks, and links with rates and latencies.
-    collective
-        One of ``SYNTHESISED``.
-    size_bytes
-        As ``CollectiveProgram`` has it.
-    root
-        Of broadcast and reduce.
-    chunks
-        Into how many chunks data that goes one way is cut. None: as many as end first.
-    until
-        A time of ``perf_counter`` after which the first schedule, or the best so far, suffices.
-
     Raises
     ------
     InputError
-        If the collective is unknown, the size is no size or a root is no rank. If the network is in
-        pieces or too large, or a switch's bandwidths in and out differ.
+        If the network is in pieces or too large, or a switch's bandwidths in and out differ.
 
     Examples
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("torus:4x4"), bytes_per_second=50e9, latency_seconds=1e-6)
-    >>> synthesised(net, "all-gather", 1e9).program
+    >>> synthesised(Asked(net, "all-gather", 1e9)).program
     <all-gather, synthesised: 16 ranks, 64 chunks, 960 messages in 15 steps>
     """
-    method = method_of(network, collective)
-    tried: dict[str, Any] = {} if chunks is None else {"chunks": (chunks,)}
-    if method in (PAIRS, PATHS):
-        made = all_reduce if method == PAIRS else all_to_all
-        return made(network, size_bytes, until=until, **tried)
-    if method == TRANSLATES:
-        return translated(network, collective, size_bytes, **tried)
-    return along_trees(network, collective, size_bytes, root=root, until=until, **tried)
+    makers = {
+        PAIRS: all_reduce,
+        PATHS: all_to_all,
+        TRANSLATES: translated,
+        ALONG_TREES: along_trees,
+    }
+    return makers[method_of(asked)](asked)
 
 
 def proven(timed: Timed) -> Schedule:
-    """Return a schedule with the bound that ``synthesised`` reaches, and what proves it.
+    """Return a schedule that stands for itself, with its bound and what proves it.
 
     Examples
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> proven(synthesised(net, "all-reduce", 1e9)).bound.why
+    >>> proven(synthesised(Asked(net, "all-reduce", 1e9))).bound.why
     '4 groups of hosts send each other 200 GB/s together at most. All 8 channels set it.'
     """
-    network, program = timed.network, timed.program
-    if program.collective == "all-reduce":
-        held = least_time(  # what holds any all-reduce back as much as pairs of trees, if known
-            "all-reduce", network.topology, network.vertices[: network.num_ranks],
-            bytes_per_second=network.bytes_per_second, by_node=len(network.inside) > 0,
-        )  # fmt: skip
-        known = held.per_byte * timed.size_bytes >= timed.bound_seconds * (1 - FUZZ)
-        return schedule_of(timed, why=(held.why if known else "") or BY_TREES)
-    if program.collective == "all-to-all":
-        return schedule_of(timed, why="A linear program over all flows has no better solution.")
-    weights = np.ones(network.num_ranks, np.int64)
-    if program.collective in ("broadcast", "reduce"):
-        weights = (np.arange(network.num_ranks) == program.root).astype(np.int64)
-    used = network.reversed() if program.collective in BACKWARDS else network
-    return schedule_of(timed, optimum(used, weights))
-
-
-def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Schedule:
-    """Return a timed program as a schedule that stands for itself.
-
-    Parameters
-    ----------
-    timed
-        What was made.
-    best
-        The optimum whose bottleneck cut is the bound. None if another is.
-    why
-        The bound in words, if there is no cut.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.trees import optimum
-    >>> from netloom.phases.collectives.synthesis import synthesised
-    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
-    >>> found = schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))
-    >>> found.bound.seconds, found.bound.why
-    (0.015, '0 receives 750 MB through 2 channels of 50 GB/s together: 3 -> 0 and 1 -> 0.')
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    network = timed.network
-    used = np.unique(network.channels.values)
-    number = np.full(network.num_channels, -1, np.int64)
-    link = np.empty(network.num_channels, np.int64)
-    link[network.channels.values] = np.repeat(
-        np.arange(network.num_links), network.channels.lengths
-    )
+    network, program, size = timed.network, timed.program, timed.size_bytes
+    used, number = np.unique(network.channels.values), np.zeros(network.num_channels, np.int32)
     number[used] = np.arange(len(used))
-    link = link[used]
+    link = network.channels.owners()[np.argsort(network.channels.values)]
     kept = ScheduleNetwork(
         network.topology.name,
         tuple(network.name_of(vertex) for vertex in range(network.num_vertices)),
         network.vertices[: network.num_ranks],
-        network.source[link], network.target[link],
+        network.source[link],
+        network.target[link],
         network.channel_rate[used],
         network.latency[link],
-    )  # fmt: skip
-    routes = Lists(timed.routes.offsets, number[timed.routes.values].astype(np.int32))
-    nothing = np.zeros(0, np.int32)
-    bound = Bound(timed.bound_seconds, why, nothing)
-    if timed.prices is not None:
-        prices = on_channels(timed.prices, link, network.num_links)
-        seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
+    )
+    routes = Lists(timed.routes.offsets, number[timed.routes.values])
+    inside, prices, seconds, why = np.zeros(0, np.int32), timed.prices, timed.bound_seconds, ""
+    if program.collective == "all-to-all":
+        why = "A linear program over all flows has no better solution."
+    elif program.collective == "all-reduce":
+        held = least_time(  # what holds any all-reduce back as much as pairs of trees, if known
+            "all-reduce",
+            network.topology,
+            network.vertices[: network.num_ranks],
+            bytes_per_second=network.bytes_per_second,
+            by_node=len(network.inside) > 0,
+        )
+        known = held.per_byte * size >= seconds * (1 - FUZZ)
+        why = (held.why if known else "") or BY_TREES
+    else:
+        inside = _bottleneck(network, program)
+        seconds = cut_seconds(kept, program.collective, program.root, size, inside)
+        why = _cut_words(kept, program.collective, program.root, size, inside)
+    if prices is not None:
+        # of links, as those of their channels
+        each = grouped(link, np.arange(len(link)), network.num_links).taken(prices.channels.values)
+        table, channel = prices.channels.owners()[each.owners()], each.values.astype(np.int32)
+        order, tables = np.lexsort((channel, table)), len(prices.channels.lengths)
+        channels = cut(channel[order], np.bincount(table, minlength=tables))
+        prices = Prices(channels, prices.price[each.owners()][order], prices.level)
+        seconds = priced_seconds(kept, program.collective, size, prices)
         # the channels that cost something are full in every schedule at the bound
-        channels = np.unique(prices.channels.values).tolist()
-        many, names = counted(len(channels), "channel"), map(kept.channel_name, channels)
-        named = f"{many} set{'s' * (len(channels) == 1)} it: {listed(list(names), MOST_NAMED)}."
-        said = f"All {many} set it." if len(channels) == len(kept.rate) else named
-        bound = Bound(seconds, f"{why} {said}", nothing, prices)
-    if best is not None:
-        # the vertices of a bottleneck cut: what its ranks reach without the links that leave. In a
-        # network that is reversed this reads backwards, and the cut is the same
-        ends, stays = best.network, np.ones(network.num_links, np.bool_)
-        stays[best.leaving] = False
-        pairs = ends.source[stays], ends.target[stays]
-        graph = csr_array((np.ones(len(pairs[0])), pairs), shape=(ends.num_vertices,) * 2)
-        away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
-        inside = np.flatnonzero(np.isfinite(away)).astype(np.int32)
-        of = timed.program.collective, timed.program.root, timed.size_bytes
-        seconds = cut_seconds(kept, *of, inside)
-        bound = Bound(seconds, _cut_words(kept, *of, inside), inside)
-    return Schedule(timed.program, timed.size_bytes, kept, timed.start, timed.end, routes, bound)
+        full = np.unique(channel).tolist()
+        many, names = counted(len(full), "channel"), map(kept.channel_name, full)
+        named = f"{many} set{'s' * (len(full) == 1)} it: {listed(list(names), MOST_NAMED)}."
+        why += f" All {many} set it." if len(full) == len(kept.rate) else f" {named}"
+    bound = Bound(seconds, why, inside, prices)
+    return Schedule(program, size, kept, timed.start, timed.end, routes, bound)
+
+
+def _bottleneck(network: RankNetwork, program: CollectiveProgram) -> Ints:
+    """Return the vertices of a bottleneck cut, int32[…]: what its ranks reach within it."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    # in a network that is reversed this reads backwards, and the cut is the same
+    asked = Asked(network, program.collective, 1.0, program.root)
+    used, stays = asked.outward, np.ones(network.num_links)
+    best = optimum(used, asked.weights)
+    stays[best.leaving] = 0
+    graph = csr_array((stays, (used.source, used.target)), shape=(used.num_vertices,) * 2)
+    graph.eliminate_zeros()
+    away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
+    return np.flatnonzero(np.isfinite(away)).astype(np.int32)
 
 
 def _cut_words(

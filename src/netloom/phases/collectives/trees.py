@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import gcd
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,13 +54,12 @@ from netloom.phases.collectives.schedules import Prices
 from netloom.topology import Cube, Topology
 from netloom.topology.core import joined
 from netloom.workload.programs.collectives.program import COLLECTIVES, least_seconds
-from netloom.workload.programs.messages import Lists, lists
+from netloom.workload.programs.messages import Lists, grouped, lists
 
 # -- trees -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
+class Optimum(NamedTuple):
     """The rate at which every root can send to all ranks at once, and what holds it there.
 
     Attributes
@@ -116,10 +115,6 @@ class Optimum:
         send = "sends" if len(self.inside) == 1 else "send"
         return f"{ranks} ({names}) {send} to the others through {through}."
 
-    def __repr__(self) -> str:
-        on, trees = self.network.topology.name, counted(self.trees, "tree")
-        return f"<optimum {float(self.bandwidth):.6g} on {on}, {trees} per root>"
-
 
 def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
     """Return the best rate of sending from each rank to all others, with its bottleneck.
@@ -131,13 +126,13 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
     network
         The ranks and links.
     weights
-        int[num_ranks], how much each rank has to send, relatively. The default is 1 each
-        (all-gather). A broadcast is 1 for one rank and 0 for the others.
+        int[num_ranks], how much each rank has to send, relatively; some above 0. The default is 1
+        each (all-gather). A broadcast is 1 for one rank and 0 for the others.
 
     Raises
     ------
     InputError
-        If some rank cannot reach another, or weights are negative, or all 0.
+        If some rank cannot reach another.
 
     Examples
     --------
@@ -150,10 +145,9 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
     '8 ranks ((0,1), (0,2), (1,0) and 5 more) send to the others through 2 links of 2 channels
     together ((0,1) -> (0,0) and (1,0) -> (0,0)).'
     """
-    given = np.ones(network.num_ranks, np.int64) if weights is None else np.asarray(weights)
-    given = given.astype(np.int64)
-    if len(given) != network.num_ranks or given.min() < 0 or not given.any():
-        raise InputError("weights", f"{given.tolist()!s:.40}", "one per rank, some above 0")
+    given = np.ones(network.num_ranks, np.int64)
+    if weights is not None:
+        given = np.asarray(weights, np.int64)
     # all vertices but the rank that takes longest to receive what the others have
     arriving = np.zeros(network.num_vertices, np.int64)
     np.add.at(arriving, network.target, network.capacity)
@@ -168,7 +162,7 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
     begin = np.append(network.source, np.full(len(ranks), source)).astype(np.int32)
     end = np.append(network.target, ranks).astype(np.int32)
     arcs = graph_of(source + 1, len(begin))
-    fill_arcs(*arcs[:4], begin, end, np.ones(len(begin), np.int64))
+    fill_arcs(arcs, begin, end, np.ones(len(begin), np.int64))
     whole, place = arcs[3], 0
     while True:
         whole[: 2 * network.num_links : 2] = network.capacity * rate.denominator
@@ -176,7 +170,7 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
         whole[own[:place]] = INFINITE
         limit = int(given.sum()) * rate.numerator
         assert limit < INFINITE, "capacities too large for exact flows"
-        place = int(first_short(*arcs, source, place, own, np.int64(limit)))
+        place = int(first_short(arcs, source, place, own, np.int64(limit)))
         if place < 0:  # no rank cannot receive at this rate
             break
         inside = arcs[5][0, :source] >= 0  # of the cut that the last flow met
@@ -211,11 +205,8 @@ Shares: TypeAlias = dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]]
 
 def graph_of(vertices: int, arcs: int, kinds: int = 4) -> tuple[Any, ...]:
     """Return room for a graph of so many vertices and arcs, as the kernels take it."""
-    return (
-        np.full(vertices, -1, np.int32), np.zeros(2 * arcs, np.int32), np.zeros(2 * arcs, np.int32),
-        np.zeros(2 * arcs, np.int64), np.zeros(2 * arcs, np.int64),
-        np.zeros((kinds, vertices), np.int32),
-    )  # fmt: skip
+    of_arcs = (np.zeros(2 * arcs, kind) for kind in (np.int32, np.int32, np.int64, np.int64))
+    return np.full(vertices, -1, np.int32), *of_arcs, np.zeros((kinds, vertices), np.int32)
 
 
 def split_off(network: RankNetwork, capacity: Ints, trees: Ints) -> tuple[Ints, Shares]:
@@ -332,21 +323,9 @@ class Forest:
     routes: Lists
     rate: float
 
-    def __repr__(self) -> str:
-        batches, ranks = len(self.root), self.network.num_ranks
-        return f"<{batches} batches of {int(self.many.sum())} trees, {ranks} ranks>"
 
-
-def forest(found: Optimum, trees: int | None = None) -> Forest:
-    """Return trees that reach an optimum.
-
-    Parameters
-    ----------
-    found
-        The optimum, of ``optimum``.
-    trees
-        Trees of a root of weight 1. By default the least number with which all trees are alike.
-        With another number capacities are rounded down to whole trees, and some may not fit.
+def forest(found: Optimum) -> Forest:
+    """Return trees that reach an optimum: the least number with which all trees are alike.
 
     Raises
     ------
@@ -357,17 +336,14 @@ def forest(found: Optimum, trees: int | None = None) -> Forest:
     --------
     >>> from netloom.topology import topology
     >>> from netloom.phases.collectives.network import rank_network
-    >>> from netloom.phases.collectives.trees import optimum
-    >>> forest(optimum(rank_network(topology("torus:4x4"))))
-    <37 batches of 64 trees, 16 ranks>
+    >>> found = forest(optimum(rank_network(topology("torus:4x4"))))
+    >>> len(found.many), int(found.many.sum())
+    (37, 64)
     """
-    each = found.trees if trees is None else trees
-    per_tree = found.rate / each
-    capacity = np.array(
-        [int(most / per_tree) for most in found.network.capacity.tolist()], np.int64
-    )
-    rate = float(found.rate * found.network.unit) * found.network.bytes_per_second / each
-    return packed(found.network, capacity, found.weights * each, rate)
+    network, per_tree = found.network, found.rate / found.trees
+    capacity = [int(most / per_tree) for most in network.capacity.tolist()]
+    rate = float(found.rate * network.unit) * network.bytes_per_second / found.trees
+    return packed(network, np.array(capacity, np.int64), found.weights * found.trees, rate)
 
 
 def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Forest:
@@ -383,27 +359,25 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
     links, left = (offsets.astype(np.int64), source, target), room[source, target].copy()
     ranks, waiting, batches = network.num_ranks, trees.copy(), list[tuple[int, int, Ints, Ints]]()
     slots = 2 * ranks + 8
-    stack = _stack(slots, ranks)
-    graph = graph_of(ranks + 1 + slots, len(left) + ranks + slots * (ranks + 1) + 8, 5)
+    many, covered = np.zeros((2, slots), np.int64)
+    order, parent = np.zeros((2, slots, ranks), np.int32)
     # a batch: root, multiplicity, order of joining, and the link by which each joined
+    stack: tuple[NDArray[Any], ...] = (many, order, covered, parent)
+    arcs = len(left) + ranks + 8
+    graph = graph_of(ranks + 1 + slots, arcs + slots * (ranks + 1), 5)
     for root in np.flatnonzero(trees).tolist():
         waiting[root] = 0
-        many, order, covered, parent = stack
-        many[0], order[0, 0], covered[0] = trees[root], root, 1
-        parent[0] = -1
+        stack[0][0], stack[1][0, 0], stack[2][0] = trees[root], root, 1
+        stack[3][0] = -1
         depth = 1
         while depth:
             if depth + ranks > slots:
                 slots *= 2
-                wider = _stack(slots, ranks)
-                for old, new in zip(stack, wider, strict=True):
-                    new[: len(old)] = old
-                stack = wider
-                arcs = len(left) + ranks + slots * (ranks + 1) + 8
-                graph = graph_of(ranks + 1 + slots, arcs, 5)
-                many, order, covered, parent = stack
+                stack = tuple(np.concatenate([each, each]) for each in stack)
+                graph = graph_of(ranks + 1 + slots, arcs + slots * (ranks + 1), 5)
             depth = int(grow(links, left, waiting, stack, depth, graph))
             assert depth >= 0, "a tree that cannot grow"
+            many, order, _, parent = stack
             batches.append((root, int(many[depth]), order[depth].copy(), parent[depth].copy()))
     # batches are cut where one way of a link is full and the next begins
     numbers: dict[tuple[int, ...], int] = {}
@@ -426,17 +400,8 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
             parents.append(above)
             routes.append(route)
             multiplicity -= most
-    return Forest(
-        network, trees, np.array(roots, np.int32), np.array(sizes, np.int64), np.array(parents),
-        np.array(routes), lists(numbers, np.int32), rate,
-    )  # fmt: skip
-
-
-def _stack(slots: int, ranks: int) -> tuple[NDArray[Any], ...]:
-    return (
-        np.zeros(slots, np.int64), np.zeros((slots, ranks), np.int32),
-        np.zeros(slots, np.int64), np.full((slots, ranks), -1, np.int32),
-    )  # fmt: skip
+    columns = np.array(roots, np.int32), np.array(sizes, np.int64), np.array(parents)
+    return Forest(network, trees, *columns, np.array(routes), lists(numbers, np.int32), rate)
 
 
 # -- least time ------------------------------------------------------------------------------------
@@ -452,8 +417,7 @@ MOST_DISTANCES = 1024
 """Most hosts between all of which distances are found."""
 
 
-@dataclass(frozen=True)
-class LeastTime:
+class LeastTime(NamedTuple):
     """What a collective takes at least.
 
     Attributes
@@ -478,8 +442,7 @@ class LeastTime:
         return max(self.latency, self.per_byte * size_bytes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Ranks:
+class _Ranks(NamedTuple):
     """Hosts or nodes with ranks, and what is between them. ``weight``: int64[…], ranks of each."""
 
     collective: str
@@ -566,9 +529,12 @@ def least_time(
     if len(places) < 2:
         return LeastTime(0.0, 0.0, 0.0, "")
     network = rank_network(
-        topology, given[first], bytes_per_second=bytes_per_second, latency_seconds=latency_seconds,
+        topology,
+        given[first],
+        bytes_per_second=bytes_per_second,
+        latency_seconds=latency_seconds,
         by_node=by_node,
-    )  # fmt: skip
+    )
     ports = np.bincount(owner)[places] * port
     ranks = _Ranks(collective, network, weight, int(place[root]), ports)
     # the least latency between any two hosts, and that of the two that are furthest
@@ -772,14 +738,14 @@ def weakest_groups(network: RankNetwork) -> Ints:
     sources = np.concatenate([network.source, beside, rank]).astype(np.int32)
     targets = np.concatenate([network.target, rank, beside + 1]).astype(np.int32)
     arcs = graph_of(vertices + 2, len(sources))
-    fill_arcs(*arcs[:4], sources, targets, np.zeros(len(sources), np.int64))
+    fill_arcs(arcs, sources, targets, np.zeros(len(sources), np.int64))
     whole, height = arcs[3], np.zeros(ranks, np.int64)
     while True:
         whole[: 2 * network.num_links : 2] = network.capacity * least.denominator
-        most = int(whole.sum()) + ranks * least.numerator
+        most = int(network.capacity.sum()) * least.denominator + ranks * least.numerator
         assert most < INFINITE, "capacities too large for exact flows"
         found = np.empty(vertices, np.int64)
-        join_groups(*arcs, vertices, np.int64(least.numerator), height, found)
+        join_groups(arcs, vertices, np.int64(least.numerator), height, found)
         if len(np.unique(found[:ranks])) < 2 or (lower := least_out(network, found)) >= least:
             return best
         best, least = found, lower
@@ -814,17 +780,11 @@ def group_prices(network: RankNetwork, group: Ints) -> Prices:
     >>> group_prices(net, weakest_groups(net)).channels.of(0)  # into rank 0
     array([1], dtype=int32)
     """
-    ends = group[network.source], group[network.target]
+    ranks, ends = network.num_ranks, (group[network.source], group[network.target])
     crosses = np.flatnonzero(ends[0] != ends[1])
-    keys = [(kind, ends[1 - kind][crosses]) for kind in (0, 1)]
-    table = np.concatenate([np.where(of >= 0, kind * network.num_ranks + of, -1)
-                            for kind, of in keys])  # fmt: skip
-    link = np.tile(crosses, 2)[table >= 0]
-    table = table[table >= 0]
-    order = np.argsort(table, kind="stable")
-    offsets = np.searchsorted(table[order], np.arange(2 * network.num_ranks + 1)).astype(np.int64)
-    outside = (group[network.num_ranks :] < 0).astype(np.int64)
-    return Prices(
-        Lists(offsets, link[order].astype(np.int32)), np.ones(len(link), np.int64),
-        np.stack([outside, np.zeros_like(outside)]),
-    )  # fmt: skip
+    of = np.append(ends[1][crosses], ends[0][crosses])
+    table = (np.repeat([0, ranks], len(crosses)) + of)[of >= 0]
+    channels = grouped(table, np.tile(crosses, 2)[of >= 0], 2 * ranks)
+    channels = channels._replace(values=channels.values.astype(np.int32))
+    outside = (group[ranks:] < 0).astype(np.int64)
+    return Prices(channels, np.ones(len(table), np.int64), np.stack([outside, 0 * outside]))

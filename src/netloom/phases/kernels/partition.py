@@ -8,10 +8,8 @@ There are four parts.
   surcharges are those of ``routing.kernels.priced_paths``.
 * Connections moved between phases until the phases, one after the other, last less long.
 
-A phase lasts as long as its busiest processor or channel: its height. What is known of the phases
-is ``load``: ``busy``, float64[phases, places], the clocks of processors, then channels. ``heights``
-and ``squares``, float64[phases], are the most of each row and the sum of its squares. ``stale``,
-bool[phases], is whether something as busy as the height has become less so.
+A phase lasts as long as its busiest processor or channel: its height. ``Task``, ``State`` and
+``Load`` are those of ``phases.plan.plans``.
 
 Twin: ``tests/reference/partitioning.py``.
 """
@@ -66,27 +64,7 @@ EVENNESS = 0.01
 load, annealing would walk blindly."""
 
 
-@njit(nogil=True)
-def excess_of(held, size, capacity):
-    """Return by how much a bin's contents, with one more item, exceed the capacities."""
-    over = 0
-    for kind in range(len(held)):
-        over += max(0, held[kind] + size[kind] - capacity)
-    return over
-
-
-@njit(nogil=True)
-def height_of(load, weight):
-    """Return the cost of a bin with one more item: its largest load, and how even they are."""
-    height, squares = 0.0, 0.0
-    for kind in range(len(load)):
-        here = load[kind] + weight[kind]
-        height = max(height, here)
-        squares += here * here
-    return height + EVENNESS * squares
-
-
-@njit(nogil=True)
+@inlined
 def place(item, into, sign, sizes, weights, held, load):
     """Add an item to a bin, or take it out of it."""
     for kind in range(sizes.shape[1]):
@@ -95,11 +73,30 @@ def place(item, into, sign, sizes, weights, held, load):
         load[into, kind] += sign * weights[item, kind]
 
 
-@njit(nogil=True)
-def refresh(one, held, load, empty, nothing, capacity, excess, height):
-    """Bring what is known of a bin up to date."""
-    excess[one] = excess_of(held[one], empty, capacity)
-    height[one] = height_of(load[one], nothing)
+@inlined
+def move(item, other, first, second, sizes, weights, held, load):
+    """Move an item from the first bin to the second, and the other (-1: none) to the first."""
+    place(item, first, -1, sizes, weights, held, load)
+    place(item, second, 1, sizes, weights, held, load)
+    if other >= 0:
+        place(other, second, -1, sizes, weights, held, load)
+        place(other, first, 1, sizes, weights, held, load)
+
+
+@inlined
+def refresh(one, held, load, capacity, excess, height):
+    """Bring up to date by how much a bin exceeds the capacities, and what it costs.
+
+    That is its largest load, and how even they are.
+    """
+    over, largest, squares = 0, 0.0, 0.0
+    for kind in range(held.shape[1]):
+        over += max(0, held[one, kind] - capacity)
+    for kind in range(load.shape[1]):
+        here = load[one, kind]
+        largest = max(largest, here)
+        squares += here * here
+    excess[one], height[one] = over, largest + EVENNESS * squares
 
 
 @njit(nogil=True)
@@ -112,13 +109,12 @@ def pack(sizes, weights, capacity, bins, tries, heat, penalty, rng, bin_of):
     num_items = len(sizes)
     held = np.zeros((bins, sizes.shape[1]), np.int64)
     load = np.zeros((bins, weights.shape[1]))
-    empty, nothing = np.zeros(sizes.shape[1], np.int64), np.zeros(weights.shape[1])
     excess, height = np.zeros(bins, np.int64), np.zeros(bins)
     now = bin_of.copy()
     for item in range(num_items):
         place(item, now[item], 1, sizes, weights, held, load)
     for one in range(bins):
-        refresh(one, held, load, empty, nothing, capacity, excess, height)
+        refresh(one, held, load, capacity, excess, height)
     best_excess, best_height = excess.sum(), height.sum()
     over, high = best_excess, best_height
     for turn in range(tries):
@@ -129,22 +125,15 @@ def pack(sizes, weights, capacity, bins, tries, heat, penalty, rng, bin_of):
         if first == second:
             continue
         before = penalty * (excess[first] + excess[second]) + height[first] + height[second]
-        place(item, first, -1, sizes, weights, held, load)
-        place(item, second, 1, sizes, weights, held, load)
-        if swap:
-            place(other, second, -1, sizes, weights, held, load)
-            place(other, first, 1, sizes, weights, held, load)
+        moved = other if swap else -1
+        move(item, moved, first, second, sizes, weights, held, load)
         old = excess[first], excess[second], height[first], height[second]
-        refresh(first, held, load, empty, nothing, capacity, excess, height)
-        refresh(second, held, load, empty, nothing, capacity, excess, height)
+        refresh(first, held, load, capacity, excess, height)
+        refresh(second, held, load, capacity, excess, height)
         after = penalty * (excess[first] + excess[second]) + height[first] + height[second]
         warm = heat * (1.0 - turn / tries) ** 2 + 1e-9
         if after > before and rng.random() >= np.exp((before - after) / warm):
-            place(item, second, -1, sizes, weights, held, load)
-            place(item, first, 1, sizes, weights, held, load)
-            if swap:
-                place(other, first, -1, sizes, weights, held, load)
-                place(other, second, 1, sizes, weights, held, load)
+            move(item, moved, second, first, sizes, weights, held, load)
             excess[first], excess[second], height[first], height[second] = old
             continue
         now[item] = second
@@ -166,78 +155,71 @@ LOYALTY = 20.0
 
 
 @inlined
-def shift(net, state, one, source, sign):
+def shift(task, state, one, sign):
     """Add the path of a connection to its phase, or take it out, and price its places anew."""
     use, price, history, table, phase, routes, lengths = state
-    enters, starts, number = net[4], net[5], phase[one]
-    if starts[source] >= 0:
-        place = starts[source]
-        use[number, place] += sign
-        price[number, place] = (1.0 + history[number, place]) * table[use[number, place]]
-    for step in range(lengths[one]):
-        place = enters[routes[one, step]]
-        use[number, place] += sign
-        price[number, place] = (1.0 + history[number, place]) * table[use[number, place]]
+    enters, starts, number = task.net[4], task.net[5], phase[one]
+    for step in range(-1, lengths[one]):
+        place = enters[routes[one, step]] if step >= 0 else starts[task.ends[0][one]]
+        if place >= 0:
+            use[number, place] += sign
+            price[number, place] = (1.0 + history[number, place]) * table[use[number, place]]
 
 
 @inlined
-def crowded(net, state, one, source, capacity):
+def crowded(task, state, one, capacity):
     """Whether a connection has no route, or one through a place that is too full."""
-    use, phase, routes, lengths = state[0], state[4], state[5], state[6]
-    enters, starts, number = net[4], net[5], phase[one]
+    enters, starts, number = task.net[4], task.net[5], state.phase[one]
     if number < 0:
         return True
-    if starts[source] >= 0 and use[number, starts[source]] > capacity:
-        return True
-    most = 0
-    for step in range(lengths[one]):
-        most = max(most, use[number, enters[routes[one, step]]])
+    start = starts[task.ends[0][one]]
+    most = state.use[number, start] if start >= 0 else 0
+    for step in range(state.lengths[one]):
+        most = max(most, state.use[number, enters[state.routes[one, step]]])
     return most > capacity
 
 
 @inlined
-def window(one, phase, before, after, last):
+def window(task, phase, one, last):
     """Return the first and last phase in which a connection keeps its order with the others."""
-    low, high = 0, last
-    for place in range(before[0][one], before[0][one + 1]):
-        low = max(low, phase[before[1][place]])
-    for place in range(after[0][one], after[0][one + 1]):
-        other = phase[after[1][place]]
+    low, high, (first, earlier), (start, later) = 0, last, task.before, task.after
+    for place in range(first[one], first[one + 1]):
+        low = max(low, phase[earlier[place]])
+    for place in range(start[one], start[one + 1]):
+        other = phase[later[place]]
         if other >= 0:
             high = min(high, other)
     return low, high
 
 
 @kernel
-def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, home, first_fit):
+def route(task, state, turn, capacity, home, first_fit):
     """Route, in turn, connections without a route or with a crowded one. Return how many are lost.
 
     Each takes the cheapest path of all phases, where any but its ``home`` (-1: none) costs more,
     and its last phase where several are cheapest. Or, with ``first_fit``, the path of the first
     phase that has one. The lost find none: phase -1.
     """
-    source, target = ends
-    use, price, phase, routes, lengths = state[0], state[1], state[4], state[5], state[6]
-    starts, distance = net[5], net[6]
-    lost, found = 0, scratch[6]
+    use, price, _, _, phase, routes, lengths = state
+    net, scratch, (source, target), free = task.net, task.scratch, task.ends, task.surcharge
+    starts, distance, lost, found = net[5], net[6], 0, scratch[6]
     for one in turn:
-        if not crowded(net, state, one, source[one], capacity):
+        if not crowded(task, state, one, capacity):
             continue
         start = max(0, home[one])
         if phase[one] >= 0:
             start = phase[one]
-            shift(net, state, one, source[one], -1)
+            shift(task, state, one, -1)
             phase[one] = -1
-        low, high = window(one, phase, before, after, len(use) - 1)
+        low, high = window(task, phase, one, len(use) - 1)
         start = min(max(start, low), high)
-        best = np.inf
-        least = distance[target[one], source[one]] + (1.0 if starts[source[one]] >= 0 else 0.0)
+        best, here, there = np.inf, source[one], target[one]
+        least = distance[there, here] + (1.0 if starts[here] >= 0 else 0.0)
         for ahead in range(high - low + 1):
             number = start + ahead if start + ahead <= high else start + ahead - (high - low + 1)
             away = LOYALTY if home[one] >= 0 and number != home[one] else 0.0
-            paid, count = find(
-                net, scratch, price[number], surcharge, source[one], target[one], best - away, found
-            )
+            limit = best - away
+            paid, count = find(net, scratch, price[number], free, here, there, limit, found)
             if paid + away < best:
                 best = paid + away
                 phase[one], lengths[one] = number, count
@@ -246,20 +228,19 @@ def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, h
                 if best <= least or first_fit:
                     break
         if best < np.inf:
-            shift(net, state, one, source[one], 1)
+            shift(task, state, one, 1)
         else:
             lost += 1
     return lost
 
 
 @kernel
-def rip_up(net, ends, state, chosen):
+def rip_up(task, state, chosen):
     """Take the routes of connections away."""
-    phase = state[4]
     for one in chosen:
-        if phase[one] >= 0:
-            shift(net, state, one, ends[0][one], -1)
-            phase[one] = -1
+        if state.phase[one] >= 0:
+            shift(task, state, one, -1)
+            state.phase[one] = -1
 
 
 # -- moves between phases --------------------------------------------------------------------------
@@ -278,96 +259,85 @@ PARTNERS = 12
 @inlined
 def refresh_phase(load, number):
     """Bring the height of a phase up to date. Return its cost, less for loads that are even."""
-    busy, heights, squares, stale, unit = load
-    if stale[number]:
+    if load.stale[number]:
         height = 0.0
-        for clocks in busy[number]:
+        for clocks in load.busy[number]:
             height = max(height, clocks)
-        heights[number], stale[number] = height, False
-    return heights[number] + EVENNESS_OF_PHASES * squares[number] / unit
+        load.heights[number], load.stale[number] = height, False
+    return load.heights[number] + EVENNESS_OF_PHASES * load.squares[number] / load.unit
 
 
 @inlined
 def add(load, number, place, clocks):
     """Keep a processor or channel of a phase busy for more clocks, or for fewer."""
-    busy, heights, squares, stale, _ = load
-    before = busy[number, place]
+    before = load.busy[number, place]
     after = before + clocks
-    busy[number, place] = after
-    squares[number] += (after - before) * (after + before)
+    load.busy[number, place] = after
+    load.squares[number] += (after - before) * (after + before)
     if clocks > 0:
-        heights[number] = max(heights[number], after)
-    elif before >= heights[number]:
-        stale[number] = True
+        load.heights[number] = max(load.heights[number], after)
+    elif before >= load.heights[number]:
+        load.stale[number] = True
 
 
 @inlined
-def occupy(load, number, ends, places, one, clocks, route, count, sign):
+def occupy(task, load, number, one, route, count, sign):
     """Add a connection's clocks to its processors and channels in a phase, or take them out."""
-    receivers, channels = places
-    add(load, number, ends[0][one], sign * clocks[0][one])
-    add(load, number, receivers + ends[1][one], sign * clocks[0][one])
+    (receivers, channels), (at_ends, at_channels) = load.places, load.clocks
+    add(load, number, task.ends[0][one], sign * at_ends[one])
+    add(load, number, receivers + task.ends[1][one], sign * at_ends[one])
     for step in range(count):
-        add(load, number, channels + route[step], sign * clocks[1][one])
+        add(load, number, channels + route[step], sign * at_channels[one])
 
 
 @kernel
-def leave(net, ends, places, clocks, state, load, one, kept):
+def leave(task, state, load, one, kept):
     """Take a connection out of its phase. Its route is kept. Return the route's hops."""
-    phase, routes, lengths = state[4], state[5], state[6]
-    here, count = phase[one], lengths[one]
+    here, count = state.phase[one], state.lengths[one]
     for step in range(count):
-        kept[step] = routes[one, step]
-    shift(net, state, one, ends[0][one], -1)
-    occupy(load, here, ends, places, one, clocks, kept, count, -1)
-    phase[one] = -1
+        kept[step] = state.routes[one, step]
+    shift(task, state, one, -1)
+    occupy(task, load, here, one, kept, count, -1)
+    state.phase[one] = -1
     return count
 
 
 @kernel
-def enter(net, ends, places, clocks, state, load, one, there, route, count):
+def enter(task, state, load, one, there, route, count):
     """Put a connection into a phase over a route."""
-    phase, routes, lengths = state[4], state[5], state[6]
-    phase[one], lengths[one] = there, count
+    state.phase[one], state.lengths[one] = there, count
     for step in range(count):
-        routes[one, step] = route[step]
-    shift(net, state, one, ends[0][one], 1)
-    occupy(load, there, ends, places, one, clocks, route, count, 1)
+        state.routes[one, step] = route[step]
+    shift(task, state, one, 1)
+    occupy(task, load, there, one, route, count, 1)
 
 
 @kernel
-def way(net, scratch, ends, places, clocks, state, load, surcharge, one, there, found):
-    """Find a route in a phase that has room for it, around channels that would be too busy."""
-    first, limit = places[1], ROOM * load[1][there] - clocks[1][one]
-    row, price = load[0][there], state[1]
+def resettle(task, state, load, one, there, found):
+    """Put a connection into a phase, around channels that would be too busy. Return whether it is.
+
+    It is not if no route has room for it.
+    """
+    limit = ROOM * load.heights[there] - load.clocks[1][one]
+    row, first, surcharge = load.busy[there], load.places[1], task.surcharge
     for channel in range(len(surcharge)):
         surcharge[channel] = 1.0 if row[first + channel] > limit else 0.0
-    paid, count = find(
-        net, scratch, price[there], surcharge, ends[0][one], ends[1][one], np.inf, found
-    )
-    return count if paid < np.inf else -1
+    start, end, price = task.ends[0][one], task.ends[1][one], state.price[there]
+    paid, hops = find(task.net, task.scratch, price, surcharge, start, end, np.inf, found)
+    if paid < np.inf:
+        enter(task, state, load, one, there, found, hops)
+    return paid < np.inf
 
 
 @inlined
-def partner_in(phase, there, rng):
-    """Return a connection of a phase by chance, or -1 if a few tries find none."""
-    for _ in range(PARTNERS):
-        other = int(rng.random() * len(phase))
-        if phase[other] == there:
-            return other
-    return -1
-
-
-@inlined
-def busiest(load, places, state, ends, rng):
+def busiest(task, state, load, rng):
     """Return a connection of the busiest processor or channel of a phase, by chance."""
-    phase, routes, lengths = state[4], state[5], state[6]
-    busy, heights = load[0], load[1]
+    phase, routes, lengths, busy = state.phase, state.routes, state.lengths, load.busy
     number, spot = int(rng.random() * len(busy)), 0
-    least = heights[number] * (1 - 1e-9)
+    least = load.heights[number] * (1 - 1e-9)
     while spot < busy.shape[1] - 1 and busy[number, spot] < least:
         spot += 1
-    receivers, channels = places
+    receivers, channels = load.places
     start = int(rng.random() * len(phase))
     for ahead in range(len(phase)):
         one = start + ahead if start + ahead < len(phase) else start + ahead - len(phase)
@@ -377,50 +347,26 @@ def busiest(load, places, state, ends, rng):
             for step in range(lengths[one]):
                 if routes[one, step] == spot - channels:
                     return one
-        elif ends[0][one] == spot or receivers + ends[1][one] == spot:
+        elif task.ends[0][one] == spot or receivers + task.ends[1][one] == spot:
             return one
     return start
 
 
 @kernel
-def exchange(net, scratch, ends, places, clocks, state, load, moved, room, surcharge):
-    """Move a connection to another phase or route, and its partner, if any, to where it was.
-
-    ``moved`` holds both connections (-1: no partner) and their two phases. Both have been taken
-    out. Returns how many are back in, which is all of them where both find a route.
-    """
-    one, other, here, there = moved
-    found = room[0]
-    hops = way(net, scratch, ends, places, clocks, state, load, surcharge, one, there, found)
-    if hops < 0:
-        return 0
-    enter(net, ends, places, clocks, state, load, one, there, found, hops)
-    if other < 0:
-        return 1
-    hops = way(net, scratch, ends, places, clocks, state, load, surcharge, other, here, found)
-    if hops < 0:
-        return 1
-    enter(net, ends, places, clocks, state, load, other, here, found, hops)
-    return 2
-
-
-@kernel
-def propose(state, ends, places, load, before, after, rng):
+def propose(task, state, load, rng):
     """Return a connection, a partner or -1, and the phases that they may change places between."""
-    phase, last = state[4], len(load[0]) - 1
-    if rng.random() < 0.5:
-        one = busiest(load, places, state, ends, rng)
-    else:
-        one = int(rng.random() * len(phase))
+    phase, last, other = state.phase, len(load.busy) - 1, -1
+    one = busiest(task, state, load, rng) if rng.random() < 0.5 else int(rng.random() * len(phase))
     here = phase[one]
-    low, high = window(one, phase, before, after, last)
+    low, high = window(task, phase, one, last)
     there = low + int(rng.random() * (high - low + 1))
-    other = -1
-    if there != here and rng.random() < 0.5:
-        other = partner_in(phase, there, rng)
+    tries = PARTNERS if there != here and rng.random() < 0.5 else 0
+    while other < 0 and tries > 0:
+        chosen, tries = int(rng.random() * len(phase)), tries - 1
+        other = chosen if phase[chosen] == there else -1
     if other >= 0:  # its order is kept when the first connection has moved already
         phase[one] = there
-        low, high = window(other, phase, before, after, last)
+        low, high = window(task, phase, other, last)
         phase[one] = here
         if not low <= here <= high:
             other = -1
@@ -428,37 +374,28 @@ def propose(state, ends, places, load, before, after, rng):
 
 
 @kernel
-def balance(net, scratch, ends, places, clocks, state, before, after, load, work, moves, heat, rng):
+def balance(task, state, load, room, moves, heat, rng):
     """Anneal a plan by moving connections, or exchanging two. ``load`` then holds what it is.
 
-    Parameters
-    ----------
-    places
-        Places in a row of ``busy`` at which receivers, then channels begin.
-    clocks
-        For each connection, the clocks it keeps a processor, then a channel busy.
-    load
-        ``busy`` of the plan, all heights stale, and the unit of squares.
-    work
-        Room for surcharges of channels, and for three routes.
+    ``load`` has all heights stale. ``room``: for three routes.
     """
-    heights, squares, stale = load[1], load[2], load[3]
-    surcharge, room = work
+    heights, squares, stale = load.heights, load.squares, load.stale
     for number in range(len(heights)):
         refresh_phase(load, number)
     for turn in range(moves):
-        moved = propose(state, ends, places, load, before, after, rng)
-        one, other, here, there = moved
+        one, other, here, there = propose(task, state, load, rng)
         high_here, square_here = heights[here], squares[here]
         high_there, square_there = heights[there], squares[there]
         cost = refresh_phase(load, here)
         if there != here:
             cost += refresh_phase(load, there)
-        count = leave(net, ends, places, clocks, state, load, one, room[1])
-        other_count = 0
+        count, other_count = leave(task, state, load, one, room[1]), 0
         if other >= 0:
-            other_count = leave(net, ends, places, clocks, state, load, other, room[2])
-        back = exchange(net, scratch, ends, places, clocks, state, load, moved, room, surcharge)
+            other_count = leave(task, state, load, other, room[2])
+        # how many are back in: all of them if both find a route
+        back = 1 if resettle(task, state, load, one, there, room[0]) else 0
+        if back == 1 and other >= 0:
+            back += 1 if resettle(task, state, load, other, here, room[0]) else 0
         if back == 1 + (other >= 0):
             gain = cost - refresh_phase(load, here)
             if there != here:
@@ -467,11 +404,11 @@ def balance(net, scratch, ends, places, clocks, state, before, after, load, work
             if gain >= 0 or rng.random() < np.exp(gain / warm):
                 continue
         if back >= 1:
-            leave(net, ends, places, clocks, state, load, one, room[0])
+            leave(task, state, load, one, room[0])
         if back == 2:
-            leave(net, ends, places, clocks, state, load, other, room[0])
-        enter(net, ends, places, clocks, state, load, one, here, room[1], count)
+            leave(task, state, load, other, room[0])
+        enter(task, state, load, one, here, room[1], count)
         if other >= 0:
-            enter(net, ends, places, clocks, state, load, other, there, room[2], other_count)
+            enter(task, state, load, other, there, room[2], other_count)
         heights[here], squares[here], stale[here] = high_here, square_here, False
         heights[there], squares[there], stale[there] = high_there, square_there, False

@@ -1,15 +1,16 @@
 """Times of the words of one phase, over flat arrays.
 
-``one``, ``other``: int64[n], the two processors of each connection. If a processor sends and
-receives at once, its two sides count as processors of their own. ``words``: int64[n]. ``later``:
-int64[…], the connections that wait for connection c are at ``first[c]`` to ``first[c + 1]``, and
-``waits``: int64[n] is the number of those that it waits for itself. A ``sequence`` is int64[n], all
-connections, none before one that it waits for. ``start``: int64[n].
+The ``work`` of a phase is (one, other, words, followers, waits, served). ``one``, ``other``:
+int64[n], the two processors of each connection. If a processor sends and receives at once, its two
+sides count as processors of their own. ``words``: int64[n]. ``followers``: the connections that
+wait for each, as offsets and values, and ``waits``: int64[n], the number of those that it waits for
+itself. ``served``: the connections of each processor, ascending, as offsets and values. A
+``sequence`` is int64[n], all connections, none before one that it waits for. ``start``: int64[n].
 
 If connections share channels and network access, words are a fluid, shared fairly. A place is a
-channel, or the network access of a processor. ``uses``: int64[…], the places of connection c are at
-``first_use[c]`` to ``first_use[c + 1]``. ``users``: the connections of place p at ``first_user[p]``
-to ``first_user[p + 1]``. ``capacity``: float64[places], words per clock.
+channel, or the network access of a processor. ``uses``: the places of each connection, and
+``users``: the connections of each place, both as offsets and values. ``capacity``:
+float64[places], words per clock.
 
 Twin: ``tests/reference/timetables.py``.
 """
@@ -27,21 +28,19 @@ TOGETHER = 1e-9  # relative difference that rounding may make between equal numb
 
 
 @njit(nogil=True)
-def fair_rates(running, first_use, uses, first_user, users, capacity, count, left, rate):
-    """Fill the max-min fair rates of the running connections (words per clock), -1 for others.
+def fair_rates(running, uses, users, capacity):
+    """Return the max-min fair rates of the running connections (words per clock), -1 for others.
 
     By progressive filling (Bertsekas & Gallager, *Data Networks*, 2nd ed., 1992, section 6.5.2):
     the place with the least share for each of its connections gives it to all of them. What they
-    leave elsewhere is shared among the others likewise. ``running``: bool[n]. ``count``:
-    int64[places], ``left``: float64[places], for use in here.
+    leave elsewhere is shared among the others likewise. ``running``: bool[n].
     """
-    left[:] = capacity
-    count[:] = 0
-    for connection in range(len(running)):
-        rate[connection] = -1.0
-        if running[connection]:
-            for at in range(first_use[connection], first_use[connection + 1]):
-                count[uses[at]] += 1
+    (first_use, used), (first_user, user) = uses, users
+    left, count = capacity.copy(), np.zeros(len(capacity), np.int64)
+    rate = np.full(len(running), -1.0)
+    for connection in np.flatnonzero(running):
+        for at in range(first_use[connection], first_use[connection + 1]):
+            count[used[at]] += 1
     shared = np.flatnonzero(count)
     size = len(shared)
     while size > 0:
@@ -56,12 +55,13 @@ def fair_rates(running, first_use, uses, first_user, users, capacity, count, lef
         for place in shared[:size]:
             if left[place] > least * count[place] * (1 + TOGETHER):
                 continue
-            for connection in users[first_user[place] : first_user[place + 1]]:
+            for connection in user[first_user[place] : first_user[place + 1]]:
                 if running[connection] and rate[connection] < 0:
                     rate[connection] = least
                     for at in range(first_use[connection], first_use[connection + 1]):
-                        count[uses[at]] -= 1
-                        left[uses[at]] -= least
+                        count[used[at]] -= 1
+                        left[used[at]] -= least
+    return rate
 
 
 @njit(nogil=True)
@@ -93,27 +93,22 @@ def admit(waiting, running, exclusive, in_turn, one, other, missing, free):
 
 
 @njit(nogil=True)
-def flow(
-    sequence, exclusive, in_turn, num_processors, one, other, words, first, later, waits,
-    first_use, uses, first_user, users, capacity, start, end,
-):  # fmt: skip
+def flow(sequence, exclusive, in_turn, work, uses, users, capacity, start, end):
     """Fill the clocks at which connections start and end, float64[n] both, from event to event.
 
     Rates are those of ``fair_rates`` until some connection ends. ``sequence``: int64[n], the
     connections in the order in which ``admit`` looks at them. Returns whether all ended: they do
     unless one comes before what it waits for.
     """
+    one, other, words, (first, later), waits, (places, _) = work
     n, now, ended = len(words), 0.0, 0
-    left, missing = words.astype(np.float64), waits.copy()
-    running, rate = np.zeros(n, np.bool_), np.empty(n)
-    count, room = np.empty(len(capacity), np.int64), np.empty(len(capacity))
-    free = np.ones(num_processors, np.bool_)
-    waiting = sequence.copy()
+    left, missing, running = words.astype(np.float64), waits.copy(), np.zeros(n, np.bool_)
+    free, waiting = np.ones(len(places) - 1, np.bool_), sequence.copy()
     start[:] = -1.0
     while ended < n:
         still = admit(waiting, running, exclusive, in_turn, one, other, missing, free)
         waiting = waiting[:still]
-        fair_rates(running, first_use, uses, first_user, users, capacity, count, room, rate)
+        rate = fair_rates(running, uses, users, capacity)
         step = np.inf
         for connection in range(n):
             if running[connection]:
@@ -140,8 +135,9 @@ def flow(
 
 
 @njit(nogil=True)
-def longest_chain(words, first, later, waits):
+def longest_chain(work):
     """Return the most words of connections that wait for one another."""
+    _, _, words, (first, later), waits, _ = work
     ready, left = np.zeros(len(words), np.int64), waits.copy()
     open_now = np.flatnonzero(waits == 0)
     agenda = np.empty(len(words), np.int64)
@@ -161,22 +157,6 @@ def longest_chain(words, first, later, waits):
 
 
 @njit(nogil=True)
-def grouped(one, other, num_processors):
-    """Return ``(places, members)``: the connections of each processor, as a ragged array."""
-    places = np.zeros(num_processors + 2, np.int64)
-    for connection in range(len(one)):
-        places[one[connection] + 2] += 1
-        places[other[connection] + 2] += 1
-    places = np.cumsum(places)
-    members = np.empty(2 * len(one), np.int64)
-    for connection in range(len(one)):
-        for processor in (one[connection], other[connection]):
-            members[places[processor + 1]] = connection
-            places[processor + 1] += 1
-    return places[:-1], members
-
-
-@njit(nogil=True)
 def first_allowed(members, taken, waits):
     """Return the first member that is not taken and waits for none, or -1."""
     for connection in members:
@@ -186,20 +166,18 @@ def first_allowed(members, taken, waits):
 
 
 @njit(nogil=True)
-def greedy_sequence(one, other, words, first, later, waits, num_processors):
-    """Fill a sequence as algorithm AS does: the busiest processor's longest connection next.
+def greedy_sequence(work):
+    """Return a sequence as algorithm AS makes it: the busiest processor's longest connection next.
 
     ``places`` moves on past what is taken, so that a processor's longest is found at once.
     """
-    places, members = grouped(one, other, num_processors)
-    for processor in range(num_processors):
-        mine = members[places[processor] : places[processor + 1]]
+    one, other, words, (first, later), waits, (offsets, served) = work
+    num_processors, members, places = len(offsets) - 1, served.copy(), offsets[:-1].copy()
+    ends, least = offsets[1:], np.zeros(num_processors, np.int64)
+    for processor in range(num_processors):  # least: MIN_TIME of what is not in the sequence yet
+        mine = members[places[processor] : ends[processor]]
         mine[:] = mine[np.argsort(-words[mine], kind="mergesort")]
-    ends = places[1:].copy()
-    least = np.zeros(num_processors, np.int64)  # MIN_TIME of what is not in the sequence yet
-    for connection in range(len(words)):
-        least[one[connection]] += words[connection]
-        least[other[connection]] += words[connection]
+        least[processor] = words[mine].sum()
     sequence, left = np.empty(len(words), np.int64), waits.copy()
     taken = np.zeros(len(words), np.bool_)
     stuck = np.full(num_processors, -1, np.int64)
@@ -256,13 +234,13 @@ def occupy(place, end, begin, finish, begins, finishes):
 
 
 @njit(nogil=True)
-def fill(sequence, one, other, words, first, later, places, busy, ready, start):
+def fill(sequence, work, busy, ready, start):
     """Fill ``start``: each connection in its turn in the first hole that is long enough.
 
-    ``places``: int64[processors + 1], room for the busy times of each, as many as it has
-    connections. ``busy``: int64[2, 2n], ``ready``: int64[n], for use in here.
+    ``busy``: int64[2, 2n], ``ready``: int64[n], for use in here.
     """
-    begins, finishes = busy[0], busy[1]
+    one, other, words, (first, later), _, (places, _) = work
+    begins, finishes = busy
     ends = places[:-1].copy()
     ready[:] = 0
     for connection in sequence:
@@ -270,22 +248,20 @@ def fill(sequence, one, other, words, first, later, places, busy, ready, start):
         begin = first_hole(
             places[a], ends[a], places[b], ends[b], ready[connection], length, begins, finishes
         )
-        occupy(places[a], ends[a], begin, begin + length, begins, finishes)
-        occupy(places[b], ends[b], begin, begin + length, begins, finishes)
-        ends[a] += 1
-        ends[b] += 1
+        for end in (a, b):
+            occupy(places[end], ends[end], begin, begin + length, begins, finishes)
+            ends[end] += 1
         start[connection] = begin
         for at in range(first[connection], first[connection + 1]):
             ready[later[at]] = max(ready[later[at]], begin + length)
 
 
 @njit(nogil=True)
-def filled(sequence, one, other, words, first, later, num_processors):
+def filled(sequence, work):
     """Return int64[n], the start of each connection in the timetable of a sequence."""
-    places, _ = grouped(one, other, num_processors)
-    busy, ready = np.empty((2, 2 * len(one)), np.int64), np.empty(len(one), np.int64)
-    start = np.empty(len(one), np.int64)
-    fill(sequence, one, other, words, first, later, places, busy, ready, start)
+    n = len(sequence)
+    start, ready = np.empty(n, np.int64), np.empty(n, np.int64)
+    fill(sequence, work, np.empty((2, 2 * n), np.int64), ready, start)
     return start
 
 
@@ -302,7 +278,7 @@ def keeps_order(sequence, position, first, later):
 
 
 @njit(nogil=True)
-def improve(sequence, one, other, words, first, later, num_processors, bound, tries, rng, start):
+def improve(sequence, work, bound, tries, rng, start):
     """Anneal a sequence: swap two of it, and look at how many words of its timetable are late.
 
     A connection is late if it ends after the bound. The cost is Σ (end − bound) over late
@@ -311,8 +287,7 @@ def improve(sequence, one, other, words, first, later, num_processors, bound, tr
     timetable of the sequence, and then that of the least makespan found. The search ends at a
     timetable that meets the bound.
     """
-    n = len(sequence)
-    places, _ = grouped(one, other, num_processors)
+    words, (first, later), n = work[2], work[3], len(sequence)
     busy, ready = np.empty((2, 2 * n), np.int64), np.empty(n, np.int64)
     found, position = start.copy(), np.empty(n, np.int64)
     least = np.max(start + words)
@@ -325,7 +300,7 @@ def improve(sequence, one, other, words, first, later, num_processors, bound, tr
         sequence[here], sequence[there] = sequence[there], sequence[here]
         kept = len(later) == 0 or keeps_order(sequence, position, first, later)
         if kept:
-            fill(sequence, one, other, words, first, later, places, busy, ready, found)
+            fill(sequence, work, busy, ready, found)
             end, late = 0, 0.0
             for connection in range(n):
                 finish = found[connection] + words[connection]

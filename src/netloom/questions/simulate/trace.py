@@ -621,8 +621,7 @@ def _of_plan(
     same time, because the plan has the times. There are no routes if the question asks for others,
     puts ranks elsewhere, or the network lacks a channel of the plan.
     """
-    from netloom.phases.collectives.schedule_files import read_schedule
-    from netloom.phases.collectives.schedules import routes_on, schedule_trace
+    from netloom.phases.collectives.schedules import read_schedule, routes_on, schedule_trace
 
     path = Path(question.trace)  # type: ignore[arg-type]
     schedule = read_schedule(path).schedule

@@ -5,8 +5,8 @@ queue by their route, first by priority. A message takes the rate of its route f
 while it is sent. A link takes messages while their rates fit.
 
 On fixed routes, out-trees are grown one after the other, and their messages get a timetable.
-``offsets`` and ``channels`` are the routes, that from rank a to rank b at a · ranks + b. ``room``
-says how many messages a channel carries in one round.
+``ways`` are the routes as offsets and channels, that from rank a to rank b at a · ranks + b, and
+how many messages each channel carries in one round.
 
 Judged by ``tests/phases/collectives/test_listed.py`` and by ``test_on_tables.py``: what they find
 is judged.
@@ -142,15 +142,6 @@ ENTRIES = 4
 """Ranks of each of them."""
 
 
-@inlined
-def busiest(offsets, channels, load, room, route):
-    """Return the largest load per room of a route's channels."""
-    most = 0.0
-    for place in range(offsets[route], offsets[route + 1]):
-        most = max(most, load[channels[place]] / room[channels[place]])
-    return most
-
-
 @part
 def in_order(holders, count, sends, order, bucket):
     """Put the first ``count`` holders in ``order``, those with the fewest sends first."""
@@ -169,9 +160,11 @@ def in_order(holders, count, sends, order, bucket):
 
 
 @part
-def entry(offsets, channels, load, room, first, members, unserved, many, sends, holder, key):
+def entry(ways, groups, state, many, holder, key):
     """Return the place among the unserved groups, and the rank, that a holder serves best."""
-    ranks = len(sends)
+    offsets, channels, room = ways
+    first, members, _ = groups
+    sends, load, unserved = state[0], state[1], state[2]
     best, place, chosen = np.inf, np.int64(-1), -1
     for attempt in range(min(GROUPS, many)):
         at = np.int64(attempt)
@@ -182,16 +175,19 @@ def entry(offsets, channels, load, room, first, members, unserved, many, sends, 
         begin = np.int64(bits_at(key, GROUPS + attempt) % np.uint64(size))
         for step in range(min(ENTRIES, size)):
             rank = members[first[group] + (begin + step) % size]
-            route = holder * ranks + rank
-            value = busiest(offsets, channels, load, room, route) * 4096.0 + sends[rank]
+            route, most = holder * len(sends) + rank, 0.0
+            for hop in range(offsets[route], offsets[route + 1]):
+                most = max(most, load[channels[hop]] / room[channels[hop]])
+            value = most * 4096.0 + sends[rank]
             if value < best:
                 best, place, chosen = value, at, rank
     return place, chosen
 
 
 @inlined
-def neighbour(first, members, group, above, sends):
+def neighbour(groups, group, above, sends):
     """Return the rank of a group without the block that has sent least, or −1 if there is none."""
+    first, members, _ = groups
     least, chosen = 1 << 60, -1
     for other in range(first[group], first[group + 1]):
         rank = members[other]
@@ -201,11 +197,10 @@ def neighbour(first, members, group, above, sends):
 
 
 @part
-def grow_tree(
-    offsets, channels, room, first, members, group_of, pace, key, drawn,
-    above, sends, load, unserved, many, holders, order, bucket,
-):  # fmt: skip
+def grow_tree(ways, groups, pace, key, drawn, above, state, many):
     """Grow one tree step by step from its root, the only holder. Return how often it drew."""
+    offsets, channels, _ = ways
+    sends, load, unserved, holders, order, bucket = state
     ranks = len(sends)
     have, steps = 1, 0
     while 1 << steps < ranks:
@@ -220,15 +215,13 @@ def grow_tree(
             if sends[holder] > pace and have >= needed:
                 break
             if many:
-                at, chosen = entry(
-                    offsets, channels, load, room, first, members, unserved, many, sends, holder,
-                    key + np.uint64(drawn) * np.uint64(2 * GROUPS),
-                )  # fmt: skip
+                new = key + np.uint64(drawn) * np.uint64(2 * GROUPS)
+                at, chosen = entry(ways, groups, state, many, holder, new)
                 drawn += 1
                 many -= 1
                 unserved[at] = unserved[many]
             else:
-                chosen = neighbour(first, members, group_of[holder], above, sends)
+                chosen = neighbour(groups, groups[2][holder], above, sends)
             if chosen >= 0:
                 above[chosen] = holder
                 sends[holder] += 1
@@ -243,39 +236,37 @@ def grow_tree(
 
 
 @kernel
-def grow_trees(
-    offsets, channels, room, first, members, group_of, roots, slack, key,
-    parent, sends, load, unserved, holders, order, bucket,
-):  # fmt: skip
+def grow_trees(ways, groups, roots, slack, key, parent, state):
     """Grow an out-tree from each of ``roots``: ``parent[root, rank]``, −1 for the root.
 
     Ranks of a group share a router. A rank that has the block sends it to a group without it, or
     else to a rank of its own group. Ranks that have sent more than their share so far wait for a
     step. They do so as long as the ranks with the block can still double to all in the least number
     of steps.
+
+    ``groups``: offsets and members of each, and the group of each rank. ``state``: the sends of
+    ranks and the load of channels so far, and room for unserved groups, holders, and their order.
     """
-    ranks = len(sends)
-    drawn = 0
+    first, _, group_of = groups
+    sends, _, unserved, holders, _, _ = state
+    ranks, drawn = len(sends), 0
     for done in range(len(roots)):
-        root = roots[done]
+        root, many = roots[done], 0
         parent[root, :] = -2
         parent[root, root] = -1
-        many = 0
         for group in range(len(first) - 1):
             if group != group_of[root]:
                 unserved[many] = group
                 many += 1
         holders[0] = root
-        drawn = grow_tree(
-            offsets, channels, room, first, members, group_of,
-            np.float64(done) * (ranks - 1) / ranks + slack, key, drawn, parent[root], sends, load,
-            unserved, many, holders, order, bucket,
-        )  # fmt: skip
+        pace = np.float64(done) * (ranks - 1) / ranks + slack
+        drawn = grow_tree(ways, groups, pace, key, drawn, parent[root], state, many)
 
 
 @inlined
-def fits(offsets, channels, room, used, route):
+def fits(ways, used, route):
     """Return whether every channel of a route can carry one message more."""
+    offsets, channels, room = ways
     for place in range(offsets[route + 1] - 1, offsets[route] - 1, -1):
         if used[channels[place]] >= room[channels[place]]:
             return False
@@ -283,14 +274,15 @@ def fits(offsets, channels, room, used, route):
 
 
 @part
-def first_fitting(offsets, channels, room, parent, used, source, chunks, head, tail, following):
+def first_fitting(ways, queues, ranks, source, chunks):
     """Take the first message that fits from the lists of a source, and return it, or −1 if none."""
-    ranks, num_keys = parent.shape[0], head.shape[1]
-    for key in range(num_keys):
+    offsets, channels, _ = ways
+    used, head, tail, following = queues
+    for key in range(head.shape[1]):
         last, message = -1, head[source, key]
         while message >= 0:
             route = source * ranks + message // chunks % ranks
-            if fits(offsets, channels, room, used, route):
+            if fits(ways, used, route):
                 if last < 0:
                     head[source, key] = following[message]
                 else:
@@ -305,21 +297,23 @@ def first_fitting(offsets, channels, room, parent, used, source, chunks, head, t
 
 
 @kernel
-def timetable(
-    offsets, channels, room, parent, rank_key, chunks, used, exit_of, everyone, owes, order,
-    bucket, idle, head, tail, following, child_first, child_list, round_of, fresh,
-):  # fmt: skip
+def timetable(ways, rank_key, chunks, exit_of, children, queues, turns, idle, found):
     """Give each message the round in which it is sent, and return how many rounds there are.
 
-    Message (root · ranks + target) · chunks + chunk comes from ``parent[root, target]``, in a round
-    after that in which its source got the chunk, and when every channel of its route has room. In
-    each round the sources with the most left to send choose first. ``owes``: how many those are,
-    negative. ``rank_key[message]`` says which
-    of its messages a source tries first. ``head[source, key]``: its ready ones. ``child_first`` and
-    ``child_list``: who hangs on (root, rank). ``exit_of``: the channel by which a rank sends all,
-    or −1.
+    Message (root · ranks + target) · chunks + chunk is sent by who is above the target in the tree
+    of the root. It is sent in a round after that in which its source got the chunk, and when every
+    channel of its route has room. In each round the sources with the most left to send choose
+    first. ``rank_key[message]`` says which of its messages a source tries first. ``exit_of``: the
+    channel by which a rank sends all, or −1. ``children``: who hangs on (root, rank), as offsets
+    and values. ``queues``: messages on each channel in a round, and ``head[source, key]``, the
+    ready ones, with ``tail`` and what follows each. ``turns``: all ranks, how many messages each
+    has left to send, negative, and room for an order. ``found``: the rounds, and room for messages.
     """
-    ranks = parent.shape[0]
+    used, head, tail, following = queues
+    everyone, owes, order, bucket = turns
+    child_first, child_list = children
+    round_of, fresh = found
+    room, ranks = ways[2], len(everyone)
     head[:] = -1
     tail[:] = -1
     news = 0
@@ -355,9 +349,7 @@ def timetable(
                 out = exit_of[source]
                 if idle[source] or (out >= 0 and used[out] >= room[out]):
                     continue
-                message = first_fitting(
-                    offsets, channels, room, parent, used, source, chunks, head, tail, following
-                )
+                message = first_fitting(ways, queues, ranks, source, chunks)
                 if message < 0:
                     idle[source] = True
                     continue
