@@ -28,7 +28,9 @@ from netloom.routing.ragged import Paths, legs, offsets_of, router_pairs
 from netloom.routing.ways import (
     DIGITS,
     DRAWN,
+    HASHED,
     JOINED,
+    SALTED,
     WHOLE,
     CubeTables,
     DimensionOrder,
@@ -37,6 +39,7 @@ from netloom.routing.ways import (
     dimensions,
     group_ways,
     is_hyperx,
+    legal_ways,
     ordered_ways,
     shortest_ways,
     usual_ways,
@@ -53,6 +56,8 @@ MOST_PATHS = 2**24
 
 MOST_HOPS = 2**28
 """Most hops that these have, a gigabyte."""
+
+NO_SALTS = np.zeros(0, np.uint64)
 
 
 class Named:
@@ -194,12 +199,14 @@ def walked(
     to_group: bool = False,
     hosts: Hosts | None = None,
     pick: int,
+    salts: NDArray[np.uint64] = NO_SALTS,
+    wanted: str = JOINED,
 ) -> Paths:
     """Return one path of each pair of routers: each pair's number picks among equal channels.
 
-    ``hosts`` are as in ``listed``.
+    ``hosts`` are as in ``listed``. ``wanted`` is what is missing where there is no path.
 
-    ``pick`` is WHOLE, DIGITS or DRAWN: see ``kernels.several.walk_paths``.
+    ``pick`` and ``salts`` are as in ``kernels.several.walk_paths``.
 
     Raises
     ------
@@ -210,8 +217,8 @@ def walked(
 
     by_goal = np.argsort(goals, kind="stable")
     hops, _ = measure_ways(ways, by_goal, sources, goals, to_group, counted=False)
-    offsets = offsets_of(hops, *(hosts or (sources, goals)), JOINED)
-    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
+    offsets = offsets_of(hops, *(hosts or (sources, goals)), wanted)
+    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, salts, offsets)
     return Paths(offsets, channels)
 
 
@@ -423,30 +430,8 @@ def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.shortest_path import fill_paths
-
-    pairs = sources, targets
-    by_target, offsets = _measured(topology, *pairs, pairs, "a connected network")
-    ends = topology.channel_source, topology.channel_target
-    channels = fill_paths(
-        by_target, *pairs, offsets, ends, *topology.incoming(), *topology.outgoing()
-    )
-    return Paths(offsets, channels)
-
-
-def _measured(
-    network: Topology, sources: Ints, targets: Ints, keys: Hosts, wanted: str
-) -> tuple[Ints, Ints]:
-    """Return paths in the order of their targets, and the offsets of shortest ones.
-
-    An error names ``keys``, and what is ``wanted``.
-    """
-    from netloom.routing.kernels.shortest_path import path_lengths
-
-    by_target = np.argsort(targets, kind="stable")
-    wires = network.channel_source, *network.incoming(), network.num_routers
-    lengths = path_lengths(by_target, sources, targets, *wires)
-    return by_target, offsets_of(lengths, *keys, wanted)
+    first, ways = np.zeros(len(sources), np.int64), shortest_ways(topology)
+    return walked(ways, sources, targets, first, pick=WHOLE, wanted="a connected network")
 
 
 @dataclass(frozen=True)
@@ -477,6 +462,7 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         If a target cannot be reached.
     """
     from netloom.routing.kernels.layers import fill_detours
+    from netloom.routing.kernels.several import measure_ways
 
     whole = topology.whole
     channel_of = np.full(whole.num_channels, -1, np.int32)
@@ -487,14 +473,11 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         none, flat = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
         tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
     orders = np.stack([tables.order, tables.order[::-1]])
-    pairs = sources, targets
-    by_target, offsets = _measured(topology, *pairs, pairs, "nodes that work")
-    ends = topology.channel_source, topology.channel_target
-    channels = fill_detours(
-        tables, orders, channel_of, by_target, *pairs, offsets, ends,
-        topology.incoming(), topology.outgoing(),
-    )  # fmt: skip
-    return Paths(offsets, channels)
+    ways, by_target = shortest_ways(topology), np.argsort(targets, kind="stable")
+    pairs = by_target, sources, targets
+    hops, _ = measure_ways(ways, *pairs, to_group=False, counted=False)
+    offsets = offsets_of(hops, sources, targets, "nodes that work")
+    return Paths(offsets, fill_detours(tables, orders, channel_of, *pairs, offsets, ways))
 
 
 def layers(topology: Topology, routed: Paths) -> Ints:
@@ -582,18 +565,21 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.shortest_path import fill_hashed
+    from netloom.routing.kernels.shortest_path import mixed
 
     inside, ends = topology.routers, legs(topology, sources, targets)
-    pairs = sources, targets
-    by_exit, offsets = _measured(
-        inside, ends.entry, ends.exit, pairs, "hosts that can reach each other"
+    pairs = mixed(mixed(sources.astype(np.uint64)) ^ targets.astype(np.uint64)).view(np.int64)
+    found = walked(
+        shortest_ways(inside),
+        ends.entry,
+        ends.exit,
+        pairs,
+        hosts=(sources, targets),
+        pick=HASHED,
+        salts=router_salts(routing, inside.num_routers),
+        wanted="hosts that can reach each other",
     )
-    found = fill_hashed(
-        by_exit, ends.entry, ends.exit, offsets, *pairs, router_salts(routing, inside.num_routers),
-        (inside.channel_source, inside.channel_target), inside.incoming(), inside.outgoing(),
-    )  # fmt: skip
-    return ends.around(Paths(offsets, found))
+    return ends.around(found)
 
 
 def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
@@ -685,6 +671,9 @@ def spread_table(topology: Topology) -> Ints:
 
 _RANKS: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
 
+SCATTER = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+"""Odd factors of the hash of source, target and router by which paths of one pair spread."""
+
 MOST_SAMPLES = 256
 """Nodes that the root should be near to: all of them in networks of up to this many."""
 
@@ -717,22 +706,26 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a pair has a node without channels, or is not joined by two-way links.
     """
-    from netloom.routing.kernels.shortest_path import fill_legal, legal_lengths
-
     (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
     if topology not in _RANKS:
         ranks = node_ranks(topology, net) if topology.direct else router_ranks(topology)
         _RANKS[topology] = ranks
-    wires, keys = (net.channel_source, net.channel_target), (sources, targets)
-    up = _RANKS[topology][wires[1]] < _RANKS[topology][wires[0]]
-    incoming, outgoing = net.incoming(), net.outgoing()
-    by_exit = np.argsort(ends.exit, kind="stable")
-    lengths = legal_lengths(by_exit, ends.entry, ends.exit, up, wires[0], *incoming)
-    offsets = offsets_of(lengths, *keys, "nodes that work")
-    taken = fill_legal(
-        by_exit, ends.entry, ends.exit, keys, offsets, up, wires, *incoming, *outgoing
+    rank, factors = _RANKS[topology], np.array(SCATTER, np.uint64)
+    ways, channel = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
+    # of several channels that are as short, a hash of pair and router decides
+    numbers = sources.astype(np.uint64) * factors[0] ^ targets.astype(np.uint64) * factors[1]
+    found = walked(
+        ways,
+        ends.entry,
+        ends.exit,
+        numbers.view(np.int64),
+        to_group=True,
+        hosts=(sources, targets),
+        pick=SALTED,
+        salts=ways.goal.astype(np.uint64) * factors[2],
+        wanted="nodes that work",
     )
-    return ends.around(Paths(offsets, links[taken]))
+    return ends.around(replace(found, channels=links[channel[found.channels]]))
 
 
 def router_ranks(topology: Topology) -> Ints:
@@ -743,7 +736,7 @@ def router_ranks(topology: Topology) -> Ints:
     farthest first. If not, they are ranked from a root, as in ``node_ranks``, one for each plane of
     routers.
     """
-    from netloom.routing.kernels.shortest_path import legal_lengths, path_lengths
+    from netloom.routing.kernels.several import measure_ways
 
     inside, (entry, leave) = topology.routers, router_pairs(topology)
     _, net = two_way(inside)
@@ -751,10 +744,10 @@ def router_ranks(topology: Topology) -> Ints:
     hops[hops == inside.num_routers] = -1
     if hops.max(initial=0) > 0:
         rank = ranked(-hops)
-        by_exit, wires = np.argsort(leave, kind="stable"), (net.channel_source, *net.incoming())
-        up = rank[net.channel_target] < rank[net.channel_source]
-        shortest = path_lengths(by_exit, entry, leave, *wires, inside.num_routers)
-        if np.array_equal(legal_lengths(by_exit, entry, leave, up, *wires), shortest):
+        legal, _ = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
+        pairs = np.argsort(leave, kind="stable"), entry, leave
+        hops, _ = measure_ways(shortest_ways(net), *pairs, to_group=False, counted=False)
+        if np.array_equal(hops, measure_ways(legal, *pairs, to_group=True, counted=False)[0]):
             return rank
     return node_ranks(inside, net, planes=True)
 

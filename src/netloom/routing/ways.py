@@ -132,7 +132,7 @@ def half_way_round(cube: Cube, source: Ints, target: Ints) -> Bools:
 # -- ways ------------------------------------------------------------------------------------------
 
 
-WHOLE, DIGITS, DRAWN = 0, 1, 2
+WHOLE, DIGITS, DRAWN, HASHED, SALTED = range(5)
 """How a number picks channels: see ``kernels.several.walk_paths``."""
 
 JOINED = "a way by the channels that this routing may use"
@@ -146,6 +146,9 @@ class Ways(NamedTuple):
     group
         int32[num_routers], the group of each router. A channel may be used if it stays in its
         group, enters the group of the goal, or enters group 0.
+    goal
+        int32[num_routers], what each router is for packets to any router of a group: its group,
+        unless something else is said.
     rank
         int32[num_channels], the rank of each channel.
     source, target
@@ -155,6 +158,7 @@ class Ways(NamedTuple):
     """
 
     group: Ints
+    goal: Ints
     rank: Ints
     source: Ints
     target: Ints
@@ -172,11 +176,30 @@ def shortest_ways(topology: Topology) -> Ways:
     group = np.zeros(topology.num_ends, np.int32)
     apart = topology.num_ends - topology.num_routers  # hosts that are no routers
     group[:apart] = np.arange(1, apart + 1)
-    return Ways(
-        group, np.zeros(topology.num_channels, np.int32),
-        topology.source_end, topology.target_end,
-        *topology.incoming(), *topology.outgoing(),
-    )  # fmt: skip
+    rank = np.zeros(topology.num_channels, np.int32)
+    wires = topology.source_end, topology.target_end, *topology.incoming(), *topology.outgoing()
+    return Ways(group, group, rank, *wires)
+
+
+def legal_ways(net: Topology, up: Bools) -> tuple[Ways, Ints]:
+    """Return the ways that lead up and then down, and the channel of the network that each takes.
+
+    Vertices are routers that packets come to before they have gone down, then those that they come
+    to after. To a group is to a router, by its number.
+
+    Parameters
+    ----------
+    net
+        A network of two-way links.
+    up
+        bool[num_channels], which of them lead up, towards the root.
+    """
+    count, down = net.num_routers, np.flatnonzero(~up).astype(np.int32)
+    source = np.append(net.channel_source, net.channel_source[down] + np.int32(count))
+    target = net.channel_target + np.int32(count) * ~up
+    both = Topology(net.name, 2 * count, source, np.append(target, target[down]))
+    goal = np.tile(np.arange(count, dtype=np.int32), 2)
+    return shortest_ways(both)._replace(goal=goal), np.append(np.arange(len(up)), down)
 
 
 def ordered_ways(topology: Topology, order: Sequence[int] = ()) -> Ways:
@@ -215,7 +238,7 @@ def group_ways(topology: Topology, asked: str) -> Ways:
     if not isinstance(shape, DragonflyShape):
         raise InputError("routing", f"{asked} on {topology.name}", "a dragonfly or dragonfly+")
     group = 1 + np.arange(topology.num_routers, dtype=np.int32) // np.int32(shape.routers)
-    return shortest_ways(topology.routers)._replace(group=group)
+    return shortest_ways(topology.routers)._replace(group=group, goal=group)
 
 
 def usual_ways(topology: Topology) -> Ways:

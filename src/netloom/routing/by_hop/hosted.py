@@ -42,7 +42,6 @@ from netloom.routing.by_hop.tables import (
     channels_at_ports,
     check_starts,
     hop_tables,
-    hosted_ports,
     next_ports,
     plain_states,
 )
@@ -71,6 +70,7 @@ from netloom.routing.ways import (
     family_of,
     group_ways,
     is_hyperx,
+    legal_ways,
     shortest_ways,
     usual_ways,
 )
@@ -811,35 +811,28 @@ def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> Hop
     The escape is the shortest ways that go up and then down: one table for packets that have not
     gone down yet, and one for those that have.
     """
-    from netloom.routing.kernels.several import fill_legal_ports
-
     if num_vcs < 2:
         raise InputError(where, "no VC but the escape", "at least 2 VCs")
-    inside, wired = topology.routers, hosted_ports(topology)
-    count, half = inside.num_routers, inside.num_routers**2
-    check_starts(topology, 2 * half)
-    rank = router_ranks(topology)
+    inside, half, rank = topology.routers, topology.num_routers**2, router_ranks(topology)
     links, net = two_way(inside)
-    up = rank[net.channel_target] < rank[net.channel_source]
-    starts, lengths = np.zeros(2 * half, np.int32), np.full(2 * half, -1, np.int16)
-    ports, size = fill_legal_ports(
-        up, (net.channel_source, net.channel_target), net.incoming(), net.outgoing(),
-        wired.out_port[links], wired.lanes[links],
-        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
-    )  # fmt: skip
-    own = ports[:size].copy()
-    before = NextPorts(count, starts[:half], own, lengths[:half])
-    after = NextPorts(count, starts[half:], own, lengths[half:])
+    ways, channel = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
+    both = next_ports(topology, ways, links[channel], to_group=True)
+    escapes = [
+        both._replace(
+            starts=both.starts[half * down :][:half], lengths=both.lengths[half * down :][:half]
+        )
+        for down in range(2)
+    ]
     kind = (rank[inside.channel_target] > rank[inside.channel_source]).astype(np.int8)
     free = bits(num_vcs) & ~1  # in VC 0 they go up and then down, and never leave it again
     delta = np.array([[ADAPTIVE] * 2, [UP, DOWN], [DOWN] * 2])
     automaton = plain_states(kind, delta, np.array([free, 1, 1], np.int64), num_vcs)
     tables = hop_tables(
-        topology, num_vcs, [wanted.straight, before, after],
+        topology, num_vcs, [wanted.straight, *escapes],
         automaton._replace(table=np.arange(3, dtype=np.int8)),
         choice=wanted.choice, adaptive_vcs=free, escape_vcs=1, escape_state=1,
     )  # fmt: skip
-    check_escape(topology, wanted.straight, before)
+    check_escape(topology, wanted.straight, escapes[0])
     return tables
 
 

@@ -328,8 +328,12 @@ def bits(count: int) -> int:
     return (1 << count) - 1 if count < MOST_VCS else -1
 
 
-def next_ports(topology: Topology, ways: Ways, *, to_group: bool = False) -> NextPorts:
+def next_ports(
+    topology: Topology, ways: Ways, channels: Ints | None = None, *, to_group: bool = False
+) -> NextPorts:
     """Return the ports that lead on by these ways, to each router, or to each group.
+
+    ``channels`` are those of the network that the ways take: each its own if nothing is said.
 
     Raises
     ------
@@ -347,17 +351,17 @@ def next_ports(topology: Topology, ways: Ways, *, to_group: bool = False) -> Nex
     """
     from netloom.routing.kernels.several import fill_next_ports
 
-    wired = hosted_ports(topology)
-    num_routers = topology.num_routers
-    num_goals = int(ways.group.max(initial=0)) + 1 if to_group else num_routers
-    check_starts(topology, num_routers * num_goals)
-    inside = topology.num_network_channels
-    starts = np.zeros(num_routers * num_goals, np.int32)
-    lengths = np.full(num_routers * num_goals, -1, np.int16)
-    ports, size = fill_next_ports(
-        ways, wired.out_port[:inside], wired.lanes[:inside], num_goals, to_group,
-        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
-    )  # fmt: skip
+    wired, vertices = hosted_ports(topology), len(ways.group)
+    num_goals = int(ways.goal.max(initial=0)) + 1 if to_group else vertices
+    check_starts(topology, vertices * num_goals)
+    if channels is None:
+        channels = np.arange(topology.num_network_channels)
+    starts = np.zeros(vertices * num_goals, np.int32)
+    lengths = np.full(vertices * num_goals, -1, np.int16)
+    wires = wired.out_port[channels], wired.lanes[channels]
+    scratch = np.empty(wired.num_ports + 1, np.int16)
+    found = fill_next_ports(ways, *wires, num_goals, to_group, starts, lengths, scratch)
+    ports, size = found
     return NextPorts(num_goals, starts, ports[:size].copy(), lengths)
 
 

@@ -222,27 +222,24 @@ def takes(graph, closed, lane, path, hops):
 
 
 @njit(nogil=True)
-def fill_detours(
-    tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
-):
+def fill_detours(tables, orders, channel_of, by_target, sources, targets, offsets, ways):
     """Walk every path: by the first of the orders of dimensions that is open from end to end.
 
     Where none is, by the first of them from node to node as long as it leads nearer, and by the
     lowest-numbered channel that does where it does not. ``tables`` is the ``CubeTables`` of the
-    whole network, ``orders`` [order, place], without dimensions where that is no cube.
+    whole network, ``orders`` [order, place], without dimensions where that is no cube. ``ways`` are
+    shortest ways.
     ``channel_of`` the channel that each of the whole network's has become, -1 for none.
     """
-    channel_source, channel_target = ends
-    in_offsets, in_channels = incoming
-    out_offsets, out_channels = outgoing
+    channel_target, wires = ways.target, (ways.source, ways.in_offsets, ways.in_channels)
     channels = np.empty(offsets[-1], np.int32)
-    distance = np.empty(len(out_offsets) - 1, np.int32)
+    distance = np.empty(len(ways.group), np.int32)
     queue = np.empty_like(distance)
     known = -1
     for path in by_target:
         if targets[path] != known:
             known = targets[path]
-            distances_to(known, channel_source, in_offsets, in_channels, distance, queue)
+            distances_to(known, *wires, distance, queue)
         node, followed = sources[path], orders[0]
         for order in orders:
             if is_open(tables, order, channel_of, node, known, distance, channel_target):
@@ -251,8 +248,8 @@ def fill_detours(
         for free in range(offsets[path], offsets[path + 1]):
             channel = in_order(tables, followed, channel_of, node, known)
             if channel < 0 or distance[channel_target[channel]] != distance[node] - 1:
-                for slot in range(out_offsets[node], out_offsets[node + 1]):
-                    channel = out_channels[slot]
+                for slot in range(ways.out_offsets[node], ways.out_offsets[node + 1]):
+                    channel = ways.out_channels[slot]
                     if distance[channel_target[channel]] == distance[node] - 1:
                         break
             channels[free] = channel

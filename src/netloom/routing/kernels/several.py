@@ -4,7 +4,8 @@ At each router, all channels that lead one hop nearer are as good. ``ways`` is t
 ``routing.ways``. A goal is a router, or with ``to_group`` all routers of a group. Of the ports that
 lead on, equal lists are kept once.
 
-Twin: ``tests/reference/several.py``. Of waits: ``tests/reference/several_waits.py``. Of ports:
+Twin: ``tests/reference/several.py``. By hash: ``tests/reference/spread.py``. Up*/down*:
+``tests/reference/round_failures.py``. Of waits: ``tests/reference/several_waits.py``. Of ports:
 ``tests/reference/by_hop.py``.
 """
 
@@ -13,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import INLINED, kernel, njit
-from netloom.routing.kernels.shortest_path import following, legal_distances
-from netloom.routing.ways import DIGITS, DRAWN
+from netloom.routing.ways import DIGITS, DRAWN, HASHED, WHOLE
 
 # -- paths -----------------------------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ def search(ways, goal, to_group, distance, queue):
     distance[:] = -1
     head, tail, goal_group = 0, 0, goal if to_group else ways.group[goal]
     for router in range(len(distance)):
-        if router == goal if not to_group else ways.group[router] == goal:
+        if router == goal if not to_group else ways.goal[router] == goal:
             distance[router] = 0
             queue[tail] = router
             tail += 1
@@ -149,11 +149,12 @@ def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
 
 
 @njit(nogil=True)
-def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets):
+def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, salts, offsets):
     """Walk one path of every pair. At each router, the pair's number picks one of the channels.
 
     ``pick`` is WHOLE for the number modulo the choices, the same at each hop. DIGITS for its
-    digits, the lowest first. DRAWN for a number that is scattered anew at each hop.
+    digits, the lowest first. DRAWN for a number that is scattered anew at each hop. HASHED and
+    SALTED for one that is scattered by the salt of each router.
     """
     num_routers = len(ways.group)
     channels = np.empty(offsets[-1], np.int32)
@@ -167,20 +168,30 @@ def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets):
         router, left = sources[pair], numbers[pair]
         for free in range(offsets[pair], offsets[pair + 1]):
             choices = next_channels(ways, router, group, distance, found)
-            digit = scattered(left, free - offsets[pair]) if pick == DRAWN else left
-            channels[free] = found[digit % choices]
+            if pick in (WHOLE, DIGITS):
+                channels[free] = found[left % choices]
+            else:
+                salt = np.uint64(free - offsets[pair]) if pick == DRAWN else salts[router]
+                channels[free] = found[scattered(left, salt, pick) % np.uint64(choices)]
             left = left // choices if pick == DIGITS else left
             router = ways.target[channels[free]]
     return channels
 
 
 @njit()
-def scattered(number, hop):
-    """A number below 2**62 that looks random: the finalizer of SplitMix64 (Steele et al. 2014)."""
-    mixed = np.uint64(number) + np.uint64(hop + 1) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(2))
+def scattered(number, salt, pick):
+    """A number that looks random: the finalizer of SplitMix64 (Steele et al. 2014)."""
+    golden, bits = np.uint64(0x9E3779B97F4A7C15), np.uint64(number)
+    if pick == DRAWN:
+        bits += (salt + np.uint64(1)) * golden
+    elif pick == HASHED:
+        bits = (bits ^ salt) + golden
+    else:
+        bits += salt
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits if pick == HASHED else bits >> np.uint64(2 if pick == DRAWN else 33)
 
 
 # -- waits -----------------------------------------------------------------------------------------
@@ -256,34 +267,6 @@ def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths,
                     length = put(found, length, out_port[channels[each]], lanes[channels[each]])
                 lists, place = kept(lists, found, length)
                 starts[router * num_goals + goal] = place
-    return lists[0], lists[2]
-
-
-@njit(nogil=True)
-def fill_legal_ports(up, ends, incoming, outgoing, out_port, lanes, starts, lengths, found):
-    """As ``fill_next_ports``, of the shortest ways that go up and then down.
-
-    By phase * num_routers**2 + router * num_routers + goal. The arrays are of the two-way links
-    only: see ``kernels.shortest_path``.
-    """
-    num_routers = len(outgoing[0]) - 1
-    distance = np.empty(2 * num_routers, np.int32)
-    queue = np.empty(2 * num_routers, np.int32)
-    lists = new_lists()
-    for goal in range(num_routers):
-        legal_distances(goal, up, ends[0], incoming[0], incoming[1], distance, queue)
-        for state in range(2 * num_routers):
-            router, row = state // 2, (state % 2 * num_routers + state // 2) * num_routers + goal
-            lengths[row] = distance[state]
-            if distance[state] > 0:
-                length = np.int64(0)
-                for slot in range(outgoing[0][router], outgoing[0][router + 1]):
-                    channel = outgoing[1][slot]
-                    after = following(state, channel, up, ends[1])
-                    if after >= 0 and distance[after] == distance[state] - 1:
-                        length = put(found, length, out_port[channel], lanes[channel])
-                lists, place = kept(lists, found, length)
-                starts[row] = place
     return lists[0], lists[2]
 
 
