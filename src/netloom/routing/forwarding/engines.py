@@ -324,7 +324,7 @@ def lash(topology: Topology) -> ForwardingTable:
     >>> lash(torus(5)).lanes.level.max()
     np.uint8(1)
     """
-    from netloom.routing.kernels.lash import even_layers
+    from netloom.routing.kernels.layers import even_layers
 
     ends = end_points(topology)
     ways, pairs, layer, used, graph = _layers(topology)
@@ -342,7 +342,7 @@ def lash(topology: Topology) -> ForwardingTable:
 
 def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
     """Return the ways, the pairs of routers with their layers, how many, and the dependencies."""
-    from netloom.routing.kernels.lash import layer_pairs, tree_ways
+    from netloom.routing.kernels.layers import layer_pairs, tree_ways
 
     inside, order = topology.routers, end_points(topology).routers
     leaving = channels_by_port(topology, leaving=True)
@@ -350,8 +350,7 @@ def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
     graph = dependency_graph(topology, DATA_LANES)
     most = len(order) * (len(order) - 1) // 2
     pairs, layer = np.empty((most, 2), np.int32), np.empty(most, np.int32)
-    closed = np.zeros(graph.uses.shape, np.bool_)
-    count, used = layer_pairs(ways, order, graph, closed, DATA_LANES, pairs, layer)
+    count, used = layer_pairs(ways, order, graph, DATA_LANES, pairs, layer)
     return ways, pairs[:count], layer[:count], used, graph
 
 
