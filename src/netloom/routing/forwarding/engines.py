@@ -25,6 +25,7 @@ from netloom.routing.forwarding.tables import (
     channels_by_port,
     dependency_graph,
     end_points,
+    falls_back,
     told,
     whole_table,
 )
@@ -67,12 +68,9 @@ def counted_table(
     inside, ends = topology.routers, end_points(topology)
     if directions is None:
         directions = np.full(inside.num_channels, EQUAL, np.int8)
-    table = least_used(
-        ends.order, ends.exit, ends.num_apart,
-        (inside.channel_source, inside.channel_target, channels_by_port(topology, leaving=True),
-         channels_by_port(topology)),
-        directions, barred, same_neighbour,
-    )  # fmt: skip
+    by_port = channels_by_port(topology, leaving=True), channels_by_port(topology)
+    wires, turns = (inside.channel_source, inside.channel_target, *by_port), (directions, barred)
+    table = least_used(ends.order, ends.exit, ends.num_apart, wires, *turns, same_neighbour)
     return told(name, table, ends)
 
 
@@ -139,8 +137,7 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
     """
     reason = "" if roots else updn_falls_back(topology)
     if reason:
-        found = f"{topology.name}, where {reason}, so that OpenSM configures minhop"
-        raise InputError("routing updn", found, "a tree; or minhop itself")
+        raise falls_back(topology, "updn", reason, "a tree; or minhop itself")
     top = np.array(roots) if roots else found_roots(topology)
     rank, inside = router_heights(topology, top), topology.routers
     place = np.arange(topology.num_routers)
@@ -226,10 +223,8 @@ def sssp(topology: Topology) -> ForwardingTable:
     links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
     weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
     table = np.empty((len(ends.order), inside.num_routers), np.int32)
-    table[ends.order] = cheapest_ways(
-        ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order],
-        ends.routers, ends.at_router, links, weight,
-    )  # fmt: skip
+    turns = ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order]
+    table[ends.order] = cheapest_ways(*turns, ends.routers, ends.at_router, links, weight)
     return told("sssp", table, ends)
 
 
@@ -294,10 +289,9 @@ def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8
     key = np.empty(inside.num_channels, np.int64)
     key[np.lexsort((out_port, rank[inside.channel_source]))] = np.arange(inside.num_channels)
     most_out = int(np.diff(inside.outgoing()[0]).max(initial=0))
-    lane, count = broken_circles(
-        table[ends.order], sources, np.outer(ends.copies[ends.order], ends.at_router[sources] - 1),
-        key, ranks(*inside.outgoing()), inside.channel_target, most_out, MOST_COUNTED,
-    )  # fmt: skip
+    paths = np.outer(ends.copies[ends.order], ends.at_router[sources] - 1)
+    wires = key, ranks(*inside.outgoing()), inside.channel_target, most_out
+    lane, count = broken_circles(table[ends.order], sources, paths, *wires, MOST_COUNTED)
     level = np.zeros(table.shape, np.uint8)
     level[ends.order[:, None], sources] = lane
     return level, count
@@ -329,8 +323,7 @@ def lash(topology: Topology) -> ForwardingTable:
     ends = end_points(topology)
     ways, pairs, layer, used, graph = _layers(topology)
     if used > DATA_LANES:
-        found = f"{topology.name}, where {TOO_MANY}, so that OpenSM configures minhop"
-        raise InputError("routing lash", found, "sssp; or minhop itself")
+        raise falls_back(topology, "lash", TOO_MANY, "sssp; or minhop itself")
     if used > 1:
         drawn = np.random.default_rng(1).permutation(len(pairs))
         even_layers(ways, graph, pairs, layer, used, drawn)
@@ -446,10 +439,8 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
         some = order[lane::lanes]
         table[some] = _ways(topology, ends, some, nodes, links, back, weight)
     own = ends.num_apart + nodes
-    table[own] = cheapest_ways(
-        nodes, np.zeros(len(nodes), np.bool_), ends.copies[own], nodes, ends.at_router, links,
-        weight,
-    )  # fmt: skip
+    turns = nodes, np.zeros(len(nodes), np.bool_), ends.copies[own]
+    table[own] = cheapest_ways(*turns, nodes, ends.at_router, links, weight)
     found = None
     if lanes > 1:
         level = np.zeros(table.shape, np.uint8)
@@ -489,20 +480,16 @@ def _ways(
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
     graph = dependency_graph(topology)
     into, shape = int(np.diff(graph.in_offsets).max(initial=0)), graph.uses.shape
-    channels, most = shape
-    search = Search(
-        graph, back, links[3], escape, np.zeros(shape, np.bool_), np.zeros(shape, np.bool_),
-        np.zeros(shape, np.bool_), np.empty(channels * most, np.int32),
-        np.empty(channels * most, np.int32), np.zeros(1, np.int64), np.zeros(channels, np.bool_),
-        np.zeros(channels, np.bool_), np.empty(count, np.int64), np.empty(count, np.int32),
-        np.zeros(channels, np.int64), np.empty((count, into), np.int32),
-        np.empty(count, np.int32),
-    )  # fmt: skip
+    steps = *np.zeros((3, *shape), np.bool_), *np.empty((2, graph.uses.size), np.int32)
+    begun = np.zeros(1, np.int64), *np.zeros((2, shape[0]), np.bool_)
+    found, stacked = np.empty((2, count), np.int32)
+    costs = np.empty(count, np.int64), found, np.zeros(shape[0], np.int64)
+    stack = np.empty((count, into), np.int32), stacked
+    search = Search(graph, back, links[3], escape, *steps, *begun, *costs, *stack)
     reserve(search, nodes, terminals > 0)
     total = 1 + int(np.sum(escape >= 0))
     sent = ends.exit[some], ends.copies[some], ends.at_router
-    found: Ints = nue_ways(search, nodes, *sent, total, weight)
-    return found
+    return np.asarray(nue_ways(search, nodes, *sent, total, weight))
 
 
 LEVELS = (2, 8)
@@ -559,26 +546,32 @@ def ftree(topology: Topology) -> ForwardingTable:
 
     tree = _tree_of(topology)
     if isinstance(tree, str):
-        found = f"{topology.name}, where {tree}, so that OpenSM configures minhop"
-        raise InputError("routing ftree", found, "a full tree; or minhop itself")
+        raise falls_back(topology, "ftree", tree, "a full tree; or minhop itself")
     ends, routers = end_points(topology), len(tree.level)
     # the tree as the flat arrays of the kernel: see there
-    count, channels = len(tree.neighbour), topology.num_network_channels
     sizes = [[len(members) for members in kind] for kind in tree.groups]
     bounds = np.append(0, np.cumsum(np.array(sizes).ravel()))
     offsets = np.stack([bounds[kind * routers : (kind + 1) * routers + 1] for kind in range(3)])
     members = [group for kind in tree.groups for own in kind for group in own]
     firsts = np.append(0, np.cumsum([len(entering) for entering in tree.cables]))
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers) > 0
+    cables = firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32)
+    groups = offsets.astype(np.int64), np.array(members, np.int32)
+    counts = (len(tree.neighbour), topology.num_network_channels) * 2
+    uses = tuple(np.zeros(count, np.int64) for count in counts)
+    scratch = np.empty(routers, np.int32), np.empty(routers, np.int64)
+    stack = np.empty((2 * routers + 32, COLUMNS), np.int64)
     flat = (
-        offsets.astype(np.int64), np.array(members, np.int32), np.array(tree.neighbour, np.int32),
-        firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32),
-        np.zeros(count, np.int64), np.zeros(channels, np.int64),
-        np.zeros(count, np.int64), np.zeros(channels, np.int64),
-        tree.place, tree.level, adapters,
-        np.empty(routers, np.int32), np.empty(routers, np.int64),
-        np.empty((2 * routers + 32, COLUMNS), np.int64),
-    )  # fmt: skip
+        *groups,
+        np.array(tree.neighbour, np.int32),
+        *cables,
+        *uses,
+        tree.place,
+        tree.level,
+        adapters,
+        *scratch,
+        stack,
+    )
     table = tree_table(*_in_turn(topology, tree), ends.num_apart, flat, len(ends.exit))
     return told("ftree", table, ends)
 
@@ -757,10 +750,12 @@ ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], object]] = {
-    "updn": updn_falls_back, "ftree": _tree_of, "torus-2qos": routed_torus,
+    "updn": updn_falls_back,
+    "ftree": _tree_of,
+    "torus-2qos": routed_torus,
     "dfsssp": dfsssp_falls_back,
     "lash": lambda topology: TOO_MANY if _layers(topology)[3] > DATA_LANES else "",
-}  # fmt: skip
+}
 """What says a reason, or else returns anything but text."""
 
 

@@ -65,12 +65,10 @@ def with_dumped_lids(topology: Topology, text: str) -> Topology:
     first = topology.num_network_channels
     node = cabling.host_guid[topology.port_host]
     number = cabling.out_port[first : first + topology.num_ports].astype(np.uint64)
-    others = cabling.others
-    ports = lids(cabling.port_guid, node + number, node)
-    found = replace(
-        cabling, router_lid=lids(cabling.router_guid), port_lid=ports,
-        others=replace(others, lid=lids(others.guid, others.guid + np.uint64(1))),
-    )  # fmt: skip
+    others, ports = cabling.others, lids(cabling.port_guid, node + number, node)
+    others = replace(others, lid=lids(others.guid, others.guid + np.uint64(1)))
+    own = lids(cabling.router_guid)
+    found = replace(cabling, router_lid=own, port_lid=ports, others=others)
     return replace(topology, cabling=found)
 
 
@@ -485,8 +483,9 @@ def _ports_of(topology: Topology, lines: list[str]) -> dict[int, list[int]]:
         adapter, own = int(cabling.host_guid[host]), cabling.port_guid[ports].tolist()
         if len(ports) == 1 or not (set(own) - {adapter}) & named:
             found[adapter] = ports
-        found |= {guid: [port] for guid, port in zip(own, ports, strict=True)
-                  if guid and guid not in found}  # fmt: skip
+        for guid, port in zip(own, ports, strict=True):
+            if guid:
+                found.setdefault(guid, [port])
     return found
 
 
@@ -554,11 +553,9 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
     astray = np.stack([row, router, ports[row, router]], axis=1).astype(np.int32)
     ends = len(topology.ejection_router)
     undelivered = ~arrives[rows, last][:ends]
-    return ForwardingTable(
-        name, table[:ends], table[ends:] if len(table) > ends else None,
-        undelivered=undelivered if undelivered.any() else None,
-        astray=astray if len(astray) else None,
-    )  # fmt: skip
+    wrong = undelivered if undelivered.any() else None, astray if len(astray) else None
+    others = table[ends:] if len(table) > ends else None
+    return ForwardingTable(name, table[:ends], others, None, *wrong)
 
 
 def named_table(
