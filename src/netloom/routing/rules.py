@@ -14,6 +14,7 @@ Ways with choices are all shortest paths, through groups, or any way round: Vali
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -295,17 +296,13 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
     drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
     goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
-    there = listed(
-        trip.ways, ends.entry[pair], goals,
-        to_group=trip.to_group, hosts=(sources[pair], targets[pair]), where=where,
-    )  # fmt: skip
+    begin, pairs = ends.entry[pair], (sources[pair], targets[pair])
+    there = listed(trip.ways, begin, goals, to_group=trip.to_group, hosts=pairs, where=where)
     assert there.pair is not None
     assert there.probability is not None
     begun = pair[there.pair]
-    back = listed(
-        trip.ways, ends_of(trip.ways, there, ends.entry[begun]), ends.exit[begun],
-        hosts=(sources[begun], targets[begun]), where=where,
-    )  # fmt: skip
+    begin, pairs = ends_of(trip.ways, there, ends.entry[begun]), (sources[begun], targets[begun])
+    back = listed(trip.ways, begin, ends.exit[begun], hosts=pairs, where=where)
     assert back.pair is not None
     assert back.probability is not None
     found = end_to_end(there.taken(back.pair), back)
@@ -333,12 +330,10 @@ def drawn_paths(
     straight = trip.straight(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
     goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
-    there = walked(
-        trip.ways, ends.entry, goals, numbers[0],
-        to_group=trip.to_group, hosts=hosts, pick=DRAWN,
-    )  # fmt: skip
+    take = partial(walked, trip.ways, hosts=hosts, pick=DRAWN)
+    there = take(ends.entry, goals, numbers[0], to_group=trip.to_group)
     begin = ends_of(trip.ways, there, ends.entry)
-    back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
+    back = take(begin, ends.exit, numbers[2])
     return ends.around(end_to_end(there, back))
 
 
@@ -356,9 +351,8 @@ def single_paths(
     """
     ends, ways = legs(topology, sources, targets), ways_of(topology, routing)
     numbers, pick = target_numbers(topology, routing)
-    hosts = sources, targets
-    found = walked(ways, ends.entry, ends.exit, numbers[targets], hosts=hosts, pick=pick)
-    return ends.around(found)
+    pairs = ends.entry, ends.exit, numbers[targets]
+    return ends.around(walked(ways, *pairs, hosts=(sources, targets), pick=pick))
 
 
 def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -> tuple[Ints, int]:
@@ -768,10 +762,8 @@ def two_way(topology: Topology) -> tuple[Ints, Topology]:
     forward = source * topology.num_routers + target
     backward = target.astype(np.int64) * topology.num_routers + source
     links = np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
-    return links, Topology(
-        topology.name, topology.num_routers, topology.channel_source[links],
-        topology.channel_target[links], topology.labels,
-    )  # fmt: skip
+    ends = topology.channel_source[links], topology.channel_target[links]
+    return links, Topology(topology.name, topology.num_routers, *ends, topology.labels)
 
 
 def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> Ints:
@@ -964,8 +956,7 @@ def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeSha
 def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
     from netloom.routing.kernels.shortest_path import meeting_levels
 
-    levels: Ints = meeting_levels(np.array(shape.children, np.int64), start, end)
-    return levels
+    return np.asarray(meeting_levels(np.array(shape.children, np.int64), start, end))
 
 
 def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:

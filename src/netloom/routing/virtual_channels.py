@@ -119,10 +119,9 @@ def escape_waits(routing: VirtualChannelRouting) -> Bools:
     coins = np.arange(2 if tables.kind == O1TURN else 1)  # of every kind that the routing tells
     for axis in np.flatnonzero(tables.wraps & (tables.sides % 2 == 0)):
         coins = np.concatenate([coins, coins | 1 << axis])
-    safe = fill_waits(
-        tables, wiring, coins, tables.kind not in any_source,
-        topology.num_routers if routing.needs_aux else 0, routing.minimal, escape_vcs, waits,
-    )  # fmt: skip
+    by_source, middles = tables.kind not in any_source, routing.needs_aux * topology.num_routers
+    rest = by_source, middles, routing.minimal, escape_vcs, waits
+    safe = fill_waits(tables, wiring, coins, *rest)
     assert safe, f"{routing.name} on {topology.name} leaves a packet without an escape channel"
     return waits
 

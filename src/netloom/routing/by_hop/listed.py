@@ -300,11 +300,16 @@ def listed_routing(topology: Topology, routing: Routing, num_vcs: int) -> Virtua
     else:
         laned_table = laned(topology, table, num_vcs, free=isinstance(routing, Spread))
         tables, births = _by_table(topology, *laned_table, num_vcs)
+    chooses = isinstance(routing, ForwardingTable) and routing.choices is not None
     return VirtualChannelRouting(
-        str(routing), topology, tables, needs_aux=isinstance(births, PathBirths),
-        minimal=isinstance(routing, SHORTEST), births=births,
-        routes=None if isinstance(routing, ForwardingTable) and routing.choices else routing,
-    )  # fmt: skip
+        str(routing),
+        topology,
+        tables,
+        needs_aux=isinstance(births, PathBirths),
+        minimal=isinstance(routing, SHORTEST),
+        births=births,
+        routes=None if chooses else routing,
+    )
 
 
 class PortLists(NamedTuple):
@@ -364,11 +369,10 @@ def _by_table(
     level = np.zeros(0, np.uint8)
     if table.lanes is not None and len(lanes) > 1:
         level = np.searchsorted(lanes, table.lanes.level[: len(next_channel)]).astype(np.uint8)
-    tables = hop_tables(
-        topology, num_vcs, [goals], states(topology, layer_vcs(len(lanes), num_vcs), num_vcs),
-        choice=EVERY, level=level.ravel(),
-        sink_goal=np.arange(topology.num_ports, dtype=np.int32), pair_entry=entry, pair_sink=sink,
-    )  # fmt: skip
+    in_lanes = states(topology, layer_vcs(len(lanes), num_vcs), num_vcs)
+    found = hop_tables(topology, num_vcs, [goals], in_lanes, choice=EVERY, level=level.ravel())
+    every = np.arange(topology.num_ports, dtype=np.int32)
+    tables = found._replace(sink_goal=every, pair_entry=entry, pair_sink=sink)
     if table.choices is not None:  # which all lead to the target
         reached = next_channel >= 0
         reached[np.arange(len(reached)), topology.ejection_router] = True
@@ -406,12 +410,11 @@ def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
         check_lanes(topology, routing, count, num_vcs)
     else:
         layer, count = hop_layers(topology, routing, routed, num_vcs)
-    tables = hop_tables(
-        topology, num_vcs, [], states(topology, layer_vcs(count, num_vcs), num_vcs),
-        choice=GIVEN, ports=lists.ports, path_offsets=routed.offsets,
-        path_starts=lists.start[routed.channels], path_layer=layer,
-        path_entry=own[0], path_sink=own[1],
-    )  # fmt: skip
+    in_layers = states(topology, layer_vcs(count, num_vcs), num_vcs)
+    tables = hop_tables(topology, num_vcs, [], in_layers, choice=GIVEN, ports=lists.ports)
+    starts, hops = lists.start[routed.channels], {"path_offsets": routed.offsets}
+    ends = {"path_entry": own[0], "path_sink": own[1]}
+    tables = tables._replace(path_starts=starts, path_layer=layer, **hops, **ends)
     return tables, births
 
 

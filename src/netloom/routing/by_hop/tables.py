@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Ints
-from netloom.base.errors import InputError, NoRouteError
-from netloom.routing.ragged import Paths, legs
+from netloom.base.errors import InputError
+from netloom.routing.ragged import Paths, check_found, legs
 from netloom.routing.ways import Ways
 from netloom.topology import Cube, Topology
 from netloom.topology.core import joined, ranks
@@ -156,11 +156,9 @@ def hosted_ports(topology: Topology) -> HostedPorts:
         found = f"a router of {num_ports} ports, bundles counted by their lanes"
         raise InputError(topology.name, found, f"at most {MOST_PORTS}")
     none = np.zeros(many, np.int32)
-    return HostedPorts(
-        num_ports, network_ports if cube else num_ports,
-        np.concatenate([out_port, none, ejection]), np.concatenate([in_port, injection, none]),
-        lanes,
-    )  # fmt: skip
+    out_port, in_port = np.append(out_port, none), np.append(in_port, injection)
+    numbers = np.append(out_port, ejection), np.append(in_port, none)
+    return HostedPorts(num_ports, network_ports if cube else num_ports, *numbers, lanes)
 
 
 def channel_lanes(topology: Topology) -> Ints:
@@ -358,10 +356,9 @@ def next_ports(
         channels = np.arange(topology.num_network_channels)
     starts = np.zeros(vertices * num_goals, np.int32)
     lengths = np.full(vertices * num_goals, -1, np.int16)
-    wires = wired.out_port[channels], wired.lanes[channels]
+    wires = wired.out_port[channels], wired.lanes[channels], num_goals, to_group
     scratch = np.empty(wired.num_ports + 1, np.int16)
-    found = fill_next_ports(ways, *wires, num_goals, to_group, starts, lengths, scratch)
-    ports, size = found
+    ports, size = fill_next_ports(ways, *wires, starts, lengths, scratch)
     return NextPorts(num_goals, starts, ports[:size].copy(), lengths)
 
 
@@ -519,7 +516,7 @@ class TableBirths:
                 pair = sources.astype(np.int64) * self.topology.num_hosts + targets
                 port, sink = tables.pair_entry[pair], tables.pair_sink[pair]
             found = self.reached[sink, self.topology.injection_router[port]]
-            _check(found, sources, targets, "hosts that can reach each other", self.name)
+            check_found(found, sources, targets, "hosts that can reach each other", self.name)
         return np.full(len(sources), -1, np.int32)
 
 
@@ -569,14 +566,8 @@ class PathBirths:
         keys = start.astype(np.int64) * count + end
         place = np.searchsorted(self.pairs, keys)
         found = still | (np.append(self.pairs, -1)[place] == keys)
-        _check(found, sources, targets, "a route for every pair that sends", self.name)
+        check_found(found, sources, targets, "a route for every pair that sends", self.name)
         return np.where(still, len(self.routed) - 1, place).astype(np.int32)
 
 
 Births = TableBirths | PathBirths
-
-
-def _check(found: Bools, sources: Ints, targets: Ints, wanted: str, where: str) -> None:
-    if not found.all():
-        pair = int(np.argmin(found))
-        raise NoRouteError(int(sources[pair]), int(targets[pair]), wanted, where)

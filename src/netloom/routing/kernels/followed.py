@@ -198,9 +198,8 @@ def fill_waits(tables, wiring, coins, by_source, intermediates, minimal, escape_
     """
     num_nodes = len(wiring[0])
     states = num_nodes * SLOTS * 2
-    scratch = (
-        np.zeros((2, states), np.int64), np.empty((2, states, 3), np.int64), np.zeros(2, np.int64)
-    )  # fmt: skip
+    stacks = np.empty((2, states, 3), np.int64)
+    scratch = np.zeros((2, states), np.int64), stacks, np.zeros(2, np.int64)
     for source in range(num_nodes if by_source else 1):
         for target in range(num_nodes):
             for coin in coins:
