@@ -11,18 +11,7 @@ Twin: ``tests/reference/virtual_channels.py``.
 import numpy as np
 
 from netloom.base.compilation import kernel, part
-from netloom.routing.virtual_channel_tables import (
-    ADAPTIVE,
-    DIMENSION_ORDER,
-    NEGATIVE_FIRST,
-    O1TURN,
-    PATHS,
-    STATIC_DATELINE,
-    STICKY_ESCAPE,
-    TABLE,
-    TWO_PHASE,
-    WEST_FIRST,
-)  # fmt: skip
+from netloom.routing import virtual_channel_tables as by_rule
 
 EMPTY = np.int64(0)
 
@@ -30,7 +19,7 @@ EMPTY = np.int64(0)
 @kernel
 def arrived(tables, node, aux):
     """Return the ``aux`` of a packet that has come to ``node``: ask before ``allowed``."""
-    if tables.kind == TWO_PHASE and aux == node:
+    if tables.kind == by_rule.TWO_PHASE and aux == node:
         return -2 - aux
     return aux
 
@@ -39,25 +28,25 @@ def arrived(tables, node, aux):
 def allowed(tables, node, in_slot, source, target, aux, coin, hops):
     """Return the output slots that a packet at ``node`` may ask for."""
     kind = tables.kind
-    if kind == TABLE:
+    if kind == by_rule.TABLE:
         return tables.next_slots[node, target]
-    if kind == PATHS:
+    if kind == by_rule.PATHS:
         return tables.path_slots[tables.path_offsets[aux] + hops]
-    if kind == TWO_PHASE and aux >= 0:
+    if kind == by_rule.TWO_PHASE and aux >= 0:
         return in_order(tables, node, in_slot, source, aux, coin, 0)
     if node == target:
         return np.int64(tables.ejection)
-    if kind == DIMENSION_ORDER:
+    if kind == by_rule.DIMENSION_ORDER:
         return in_order(tables, node, in_slot, source, target, coin, 0)
-    if kind == TWO_PHASE:
+    if kind == by_rule.TWO_PHASE:
         return in_order(tables, node, in_slot, -2 - aux, target, coin, 2)
-    if kind == ADAPTIVE:
+    if kind == by_rule.ADAPTIVE:
         return adaptive(tables, node, target, coin)
-    if kind == STATIC_DATELINE:
+    if kind == by_rule.STATIC_DATELINE:
         return static_dateline(tables, node, source, target, coin)
-    if kind == STICKY_ESCAPE:
+    if kind == by_rule.STICKY_ESCAPE:
         return sticky_escape(tables, node, in_slot, target, coin)
-    if kind == O1TURN:
+    if kind == by_rule.O1TURN:
         return o1turn(tables, node, target, coin)
     return turn_model(tables, node, source, target)
 
@@ -210,14 +199,14 @@ def turn_model(tables, node, source, target):
             growing |= vcs << tables.shifts[2 * axis]
         elif ahead < 0:
             falling |= vcs << tables.shifts[2 * axis + 1]
-    if kind == NEGATIVE_FIRST:
+    if kind == by_rule.NEGATIVE_FIRST:
         return falling if falling else growing
     column, end = tables.coordinates[2 * node + 1], tables.coordinates[2 * target + 1]
     both = growing | falling
     if column == end:
         return both
     along = vcs << tables.shifts[2 if end > column else 3]
-    if kind == WEST_FIRST:
+    if kind == by_rule.WEST_FIRST:
         return along if end < column else both
     across = both & ~along
     if end < column:  # westbound: rows change in even columns only
