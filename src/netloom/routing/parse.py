@@ -137,7 +137,7 @@ def named_here(name: str) -> bool:
 
 def names() -> tuple[str, ...]:
     """Return the names that ``parse_routing`` knows, without arguments."""
-    return ("dimension-order", *_PLAIN, *_HASHED, *ENGINES, "nue", *_FILES)
+    return ("dimension-order", *_PLAIN, *_HASHED, *ENGINES, *_FILES)
 
 
 def parse_routing(spec: str, topology: Topology) -> Routing:
@@ -409,21 +409,9 @@ def all_pairs(topology: Topology, routing: str) -> tuple[Ints, Ints]:
     return sources[moving], targets[moving]
 
 
+_DRAWN = rules.Valiant(), rules.Valiant("groups")
 _PLAIN: dict[str, NamedRouting] = {
-    str(each): each
-    for each in (
-        rules.ShortestPath(),
-        rules.Spread(),
-        rules.UpDown(),
-        rules.Layered(),
-        rules.DModK(),
-        rules.SModK(),
-        rules.RandomUp(),
-        rules.Minimal(),
-        rules.MinimalGroup(),
-        rules.Valiant(),
-        rules.Valiant("groups"),
-    )
+    str(each): each for each in (*(kind() for kind in rules.Named.__subclasses__()), *_DRAWN)
 }
 
 _FILES: dict[str, Callable[[Topology, str], Routing]] = {"lfts": read_lfts, "routes": read_routes}

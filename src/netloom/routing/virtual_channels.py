@@ -499,10 +499,10 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         return dependency_cycle(routing.routes, topology.num_channels)
     if in_one_order(topology, routing):
         return ()
-    inside = topology.routers
-    ends = topology.injection_router, topology.ejection_router
+    inside, entry = topology.routers, topology.injection_router
     one_port = topology.num_ports == topology.num_hosts
-    all_send = one_port and all(len(np.unique(each)) == inside.num_routers for each in ends)
+    all_send = one_port and np.array_equal(entry, topology.ejection_router)
+    all_send = all_send and len(np.unique(entry)) == inside.num_routers
     if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and all_send:
         # only a ring can close a cycle, of 4 nodes or more: of 3 no minimal path has two hops
         for axis, (side, wrap) in enumerate(zip(inside.sides, inside.wraps, strict=True)):

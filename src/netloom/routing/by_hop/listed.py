@@ -16,22 +16,7 @@ from numpy.typing import NDArray
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import DeadlockError, InputError
-from netloom.routing.by_hop.tables import (
-    EVERY,
-    GIVEN,
-    Automaton,
-    Births,
-    HopTables,
-    NextPorts,
-    PathBirths,
-    TableBirths,
-    check_starts,
-    each_lane,
-    hop_tables,
-    hosted_ports,
-    pair_ports,
-    plain_states,
-)
+from netloom.routing.by_hop import tables as hop
 from netloom.routing.forwarding.tables import (
     Choices,
     ForwardingTable,
@@ -61,7 +46,7 @@ from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.topology import Topology
 from netloom.topology.core import port_numbers
 
-Listed: TypeAlias = "tuple[HopTables, Births]"
+Listed: TypeAlias = "tuple[hop.HopTables, hop.Births]"
 
 MOST_HOPS = 2**26
 """Most hops of paths that are kept, some 300 MB."""
@@ -70,7 +55,7 @@ MOST_SOUGHT = 2**20
 """Most hops for which as few layers as possible are sought, unless VCs are too few otherwise."""
 
 
-def listed_paths(topology: Topology, routing: Routing) -> PathBirths:
+def listed_paths(topology: Topology, routing: Routing) -> hop.PathBirths:
     """Return all paths of a routing between the hosts of a network.
 
     If a path depends only on the routers at its ends, return the paths between routers.
@@ -106,7 +91,7 @@ def listed_paths(topology: Topology, routing: Routing) -> PathBirths:
         raise InputError(topology.name, hops, f"at most {MOST_HOPS:,} to list them")
     ports = None if by_routers else np.stack(found.ports)
     offsets = np.append(found.offsets, found.offsets[-1])
-    return PathBirths(topology, str(routing), keys, Paths(offsets, found.channels), ports)
+    return hop.PathBirths(topology, str(routing), keys, Paths(offsets, found.channels), ports)
 
 
 def hop_layers(
@@ -305,7 +290,7 @@ def listed_routing(topology: Topology, routing: Routing, num_vcs: int) -> Virtua
         str(routing),
         topology,
         tables,
-        needs_aux=isinstance(births, PathBirths),
+        needs_aux=isinstance(births, hop.PathBirths),
         minimal=isinstance(routing, SHORTEST),
         births=births,
         routes=None if chooses else routing,
@@ -338,7 +323,7 @@ def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
     >>> [lists.ports[place : place + 2].tolist() for place in lists.start]
     [[1, 0], [1, 0], [1, 0], [1, 1], [0]]
     """
-    wired, count = hosted_ports(topology), topology.num_network_channels
+    wired, count = hop.hosted_ports(topology), topology.num_network_channels
     channels, offsets = np.arange(count), np.arange(count + 1)
     if choices is not None:
         channels = np.append(channels, choices.channels)
@@ -348,7 +333,7 @@ def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
     start = np.append(0, np.cumsum(many + 1))
     ports = np.zeros(start[-1] + 1, np.int16)
     ports[start[:-1]] = many
-    member, lane = each_lane(lanes)
+    member, lane = hop.each_lane(lanes)
     place = np.arange(len(member)) + np.repeat(np.arange(1, len(many) + 1), many)
     ports[place] = wired.out_port[channels[member]] + lane
     return PortLists(start.astype(np.int32), ports)
@@ -361,16 +346,18 @@ def _by_table(
     from netloom.routing.kernels.forwarding import outcomes
 
     next_channel = table.next_channel
-    check_starts(topology, next_channel.size)
+    hop.check_starts(topology, next_channel.size)
     lists = port_lists(topology, table.choices)
     starts = lists.start[np.ascontiguousarray(next_channel.T)].ravel()
-    goals = NextPorts(len(next_channel), starts, lists.ports, np.zeros(0, np.int16))
-    entry, sink = pair_ports(topology, always=True)  # as listed paths take them
+    goals = hop.NextPorts(len(next_channel), starts, lists.ports, np.zeros(0, np.int16))
+    entry, sink = hop.pair_ports(topology, always=True)  # as listed paths take them
     level = np.zeros(0, np.uint8)
     if table.lanes is not None and len(lanes) > 1:
         level = np.searchsorted(lanes, table.lanes.level[: len(next_channel)]).astype(np.uint8)
     in_lanes = states(topology, layer_vcs(len(lanes), num_vcs), num_vcs)
-    found = hop_tables(topology, num_vcs, [goals], in_lanes, choice=EVERY, level=level.ravel())
+    found = hop.hop_tables(
+        topology, num_vcs, [goals], in_lanes, choice=hop.EVERY, level=level.ravel()
+    )
     every = np.arange(topology.num_ports, dtype=np.int32)
     tables = found._replace(sink_goal=every, pair_entry=entry, pair_sink=sink)
     if table.choices is not None:  # which all lead to the target
@@ -382,7 +369,7 @@ def _by_table(
         wires = topology.ejection_router, lost, topology.routers.channel_target
         reached = outcomes(next_channel, *wires) == -1
     everywhere = reached[:, np.unique(topology.injection_router)].all()
-    return tables, TableBirths(topology, str(table), None if everywhere else reached)
+    return tables, hop.TableBirths(topology, str(table), None if everywhere else reached)
 
 
 def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
@@ -411,14 +398,14 @@ def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
     else:
         layer, count = hop_layers(topology, routing, routed, num_vcs)
     in_layers = states(topology, layer_vcs(count, num_vcs), num_vcs)
-    tables = hop_tables(topology, num_vcs, [], in_layers, choice=GIVEN, ports=lists.ports)
+    tables = hop.hop_tables(topology, num_vcs, [], in_layers, choice=hop.GIVEN, ports=lists.ports)
     starts, hops = lists.start[routed.channels], {"path_offsets": routed.offsets}
     ends = {"path_entry": own[0], "path_sink": own[1]}
     tables = tables._replace(path_starts=starts, path_layer=layer, **hops, **ends)
     return tables, births
 
 
-def states(topology: Topology, vcs: Ints, num_vcs: int) -> Automaton:
+def states(topology: Topology, vcs: Ints, num_vcs: int) -> hop.Automaton:
     """Return the states of packets that stay in one: a lane or layer, with its VCs, each."""
     kind = np.zeros(topology.num_network_channels, np.int8)
-    return plain_states(kind, np.arange(len(vcs))[:, None], vcs, num_vcs)
+    return hop.plain_states(kind, np.arange(len(vcs))[:, None], vcs, num_vcs)

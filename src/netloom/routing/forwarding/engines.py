@@ -15,20 +15,7 @@ from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.tables import (
-    MOST_COUNTED,
-    MOST_LANES,
-    DependencyGraph,
-    EndPoints,
-    ForwardingTable,
-    Lanes,
-    channels_by_port,
-    dependency_graph,
-    end_points,
-    falls_back,
-    told,
-    whole_table,
-)
+from netloom.routing.forwarding import tables
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
 from netloom.topology import Topology
 from netloom.topology.core import port_numbers, ranks, way_back
@@ -45,7 +32,7 @@ def counted_table(
     directions: NDArray[np.int8] | None = None,
     barred: int = DOWN,
     same_neighbour: bool = False,
-) -> ForwardingTable:
+) -> tables.ForwardingTable:
     """Return the table that OpenSM's counters make of the shortest permitted ways.
 
     A router goes through the adapters' ports. Of its own ports on a shortest permitted path, it
@@ -65,16 +52,16 @@ def counted_table(
     """
     from netloom.routing.kernels.min_hop import least_used
 
-    inside, ends = topology.routers, end_points(topology)
+    inside, ends = topology.routers, tables.end_points(topology)
     if directions is None:
         directions = np.full(inside.num_channels, EQUAL, np.int8)
-    by_port = channels_by_port(topology, leaving=True), channels_by_port(topology)
+    by_port = tables.channels_by_port(topology, leaving=True), tables.channels_by_port(topology)
     wires, turns = (inside.channel_source, inside.channel_target, *by_port), (directions, barred)
     table = least_used(ends.order, ends.exit, ends.num_apart, wires, *turns, same_neighbour)
-    return told(name, table, ends)
+    return tables.told(name, table, ends)
 
 
-def minhop(topology: Topology) -> ForwardingTable:
+def minhop(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's default engine, entry for entry.
 
     Packets take shortest ways. Each router gives its ports alike numbers of destinations (see
@@ -89,7 +76,7 @@ def minhop(topology: Topology) -> ForwardingTable:
     return counted_table(topology, "minhop")
 
 
-def dor(topology: Topology) -> ForwardingTable:
+def dor(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's dimension order, entry for entry.
 
     Packets take shortest ways, and each router the neighbour on its lowest port that leads on. Of
@@ -111,7 +98,7 @@ MOST_HOPS = 64
 """Most hops of a way in a subnet."""
 
 
-def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTable:
+def updn(topology: Topology, roots: Sequence[int] | None = None) -> tables.ForwardingTable:
     """Return the table of OpenSM's up/down engine, entry for entry.
 
     Ranks are hops from the nearest root. No way goes up again, to a router of lower rank, once it
@@ -137,7 +124,7 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
     """
     reason = "" if roots else updn_falls_back(topology)
     if reason:
-        raise falls_back(topology, "updn", reason, "a tree; or minhop itself")
+        raise tables.falls_back(topology, "updn", reason, "a tree; or minhop itself")
     top = np.array(roots) if roots else found_roots(topology)
     rank, inside = router_heights(topology, top), topology.routers
     place = np.arange(topology.num_routers)
@@ -172,7 +159,7 @@ def found_roots(topology: Topology) -> Ints:
     """
     from netloom.routing.kernels.min_hop import ends_by_distance
 
-    ends, inside = end_points(topology), topology.routers
+    ends, inside = tables.end_points(topology), topology.routers
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=topology.num_routers)
     seen = ends_by_distance(adapters, inside.channel_source, *inside.incoming(), MOST_HOPS)
     most = (seen > 0.9 * ends.num_apart).sum(axis=1) == 1
@@ -180,7 +167,7 @@ def found_roots(topology: Topology) -> Ints:
     return np.flatnonzero(most & alone)
 
 
-def dnup(topology: Topology) -> ForwardingTable:
+def dnup(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's down/up engine, entry for entry.
 
     Ranks are hops from the nearest router with adapters. No way goes on away from such routers once
@@ -194,14 +181,14 @@ def dnup(topology: Topology) -> ForwardingTable:
     >>> dnup(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
     [-1, -1, 0, 1]
     """
-    ends, inside = end_points(topology), topology.routers
+    ends, inside = tables.end_points(topology), topology.routers
     rank = router_heights(topology, np.unique(ends.exit[: ends.num_apart]))
     here, there = rank[inside.channel_target], rank[inside.channel_source]
     directions = np.where(here < there, DOWN, np.where(here > there, UP, EQUAL)).astype(np.int8)
     return counted_table(topology, "dnup", directions=directions, barred=UP)
 
 
-def sssp(topology: Topology) -> ForwardingTable:
+def sssp(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's engine sssp.
 
     End points take their turns: those at routers of most end points first, router by router and
@@ -219,13 +206,13 @@ def sssp(topology: Topology) -> ForwardingTable:
     """
     from netloom.routing.kernels.sssp import cheapest_ways
 
-    inside, ends = topology.routers, end_points(topology)
-    links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
+    inside, ends = topology.routers, tables.end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
     weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
     table = np.empty((len(ends.order), inside.num_routers), np.int32)
     turns = ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order]
     table[ends.order] = cheapest_ways(*turns, ends.routers, ends.at_router, links, weight)
-    return told("sssp", table, ends)
+    return tables.told("sssp", table, ends)
 
 
 DATA_LANES = 8
@@ -234,7 +221,7 @@ DATA_LANES = 8
 TOO_MANY = f"more than {DATA_LANES} lanes are needed"
 
 
-def dfsssp(topology: Topology) -> ForwardingTable:
+def dfsssp(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's engine dfsssp, with its lanes.
 
     The ways are those of ``sssp``. All paths between end points, and from these to the routers,
@@ -262,7 +249,7 @@ def dfsssp(topology: Topology) -> ForwardingTable:
     if count > DATA_LANES:
         wanted = f"at most {DATA_LANES}; OpenSM then takes minhop and tells its log only"
         raise InputError(f"routing dfsssp on {topology.name}", _needed(count), wanted)
-    return replace(found, name="dfsssp", lanes=Lanes(level))
+    return replace(found, name="dfsssp", lanes=tables.Lanes(level))
 
 
 def dfsssp_falls_back(topology: Topology) -> str:
@@ -272,14 +259,14 @@ def dfsssp_falls_back(topology: Topology) -> str:
 
 
 def _needed(count: int) -> str:
-    return f"{f'over {MOST_COUNTED}' if count > MOST_COUNTED else count} lanes needed"
+    return f"{f'over {tables.MOST_COUNTED}' if count > tables.MOST_COUNTED else count} lanes needed"
 
 
-def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8], int]:
+def _lanes(topology: Topology, found: tables.ForwardingTable) -> tuple[NDArray[np.uint8], int]:
     """Return the lane of each (end point, router), and how many lanes there are."""
     from netloom.routing.kernels.sssp import broken_circles
 
-    inside, ends, table = topology.routers, end_points(topology), whole_table(found)
+    inside, ends, table = topology.routers, tables.end_points(topology), tables.whole_table(found)
     _, first = np.unique(ends.exit[ends.order[: ends.num_apart]], return_index=True)
     sources = np.unique(ends.exit[: ends.num_apart])[np.argsort(first)]
     out_port = port_numbers(topology)[0][: inside.num_channels]
@@ -291,13 +278,13 @@ def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8
     most_out = int(np.diff(inside.outgoing()[0]).max(initial=0))
     paths = np.outer(ends.copies[ends.order], ends.at_router[sources] - 1)
     wires = key, ranks(*inside.outgoing()), inside.channel_target, most_out
-    lane, count = broken_circles(table[ends.order], sources, paths, *wires, MOST_COUNTED)
+    lane, count = broken_circles(table[ends.order], sources, paths, *wires, tables.MOST_COUNTED)
     level = np.zeros(table.shape, np.uint8)
     level[ends.order[:, None], sources] = lane
     return level, count
 
 
-def lash(topology: Topology) -> ForwardingTable:
+def lash(topology: Topology) -> tables.ForwardingTable:
     """Return the table and the lanes of OpenSM's lash (layered shortest paths).
 
     One shortest way leads from each router to each other, the same for all adapters there, and by
@@ -320,27 +307,27 @@ def lash(topology: Topology) -> ForwardingTable:
     """
     from netloom.routing.kernels.layers import even_layers
 
-    ends = end_points(topology)
+    ends = tables.end_points(topology)
     ways, pairs, layer, used, graph = _layers(topology)
     if used > DATA_LANES:
-        raise falls_back(topology, "lash", TOO_MANY, "sssp; or minhop itself")
+        raise tables.falls_back(topology, "lash", TOO_MANY, "sssp; or minhop itself")
     if used > 1:
         drawn = np.random.default_rng(1).permutation(len(pairs))
         even_layers(ways, graph, pairs, layer, used, drawn)
     level = np.zeros(ways.shape, np.uint8)
     level[pairs[:, 0], pairs[:, 1]] = level[pairs[:, 1], pairs[:, 0]] = layer
-    lanes = Lanes(level[ends.exit[: ends.num_destinations]]) if used > 1 else None
-    return told("lash", ways[ends.exit], ends, lanes)
+    lanes = tables.Lanes(level[ends.exit[: ends.num_destinations]]) if used > 1 else None
+    return tables.told("lash", ways[ends.exit], ends, lanes)
 
 
 def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
     """Return the ways, the pairs of routers with their layers, how many, and the dependencies."""
     from netloom.routing.kernels.layers import layer_pairs, tree_ways
 
-    inside, order = topology.routers, end_points(topology).routers
-    leaving = channels_by_port(topology, leaving=True)
+    inside, order = topology.routers, tables.end_points(topology).routers
+    leaving = tables.channels_by_port(topology, leaving=True)
     ways = tree_ways(order, inside.channel_source, inside.channel_target, leaving)
-    graph = dependency_graph(topology, DATA_LANES)
+    graph = tables.dependency_graph(topology, DATA_LANES)
     most = len(order) * (len(order) - 1) // 2
     pairs, layer = np.empty((most, 2), np.int32), np.empty(most, np.int32)
     count, used = layer_pairs(ways, order, graph, DATA_LANES, pairs, layer)
@@ -374,7 +361,7 @@ class Search(NamedTuple):
         int32[R, most ports], other channels that a way may go on by. int32[R], how many.
     """
 
-    graph: DependencyGraph
+    graph: tables.DependencyGraph
     back: Ints
     links: Ints
     escape: Ints
@@ -393,7 +380,7 @@ class Search(NamedTuple):
     stacked: Ints
 
 
-def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
+def nue(topology: Topology, lanes: int = 1) -> tables.ForwardingTable:
     """Return the table of OpenSM's engine nue, which is free of deadlock in any number of lanes.
 
     Destinations are dealt out to the lanes. In each lane the ways along a tree are reserved first,
@@ -419,10 +406,10 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     """
     from netloom.routing.kernels.sssp import cheapest_ways
 
-    if lanes > MOST_LANES:
-        raise InputError(f"routing nue:{lanes}", f"{lanes} lanes", f"at most {MOST_LANES}")
-    inside, ends = topology.routers, end_points(topology)
-    links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
+    if lanes > tables.MOST_LANES:
+        raise InputError(f"routing nue:{lanes}", f"{lanes} lanes", f"at most {tables.MOST_LANES}")
+    inside, ends = topology.routers, tables.end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
     weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
     back = way_back(topology)[: inside.num_channels]
     if (back < 0).any():
@@ -445,13 +432,13 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     if lanes > 1:
         level = np.zeros(table.shape, np.uint8)
         level[order] = (np.arange(len(order)) % lanes)[:, None]
-        found = Lanes(level)
-    return told(f"nue:{lanes}" if lanes > 1 else "nue", table, ends, found)
+        found = tables.Lanes(level)
+    return tables.told(f"nue:{lanes}" if lanes > 1 else "nue", table, ends, found)
 
 
 def _ways(
     topology: Topology,
-    ends: EndPoints,
+    ends: tables.EndPoints,
     some: Ints,
     nodes: Ints,
     links: tuple[Ints, Ints, Ints, Ints],
@@ -478,7 +465,7 @@ def _ways(
         here, there = (topology.router_name(int(each)) for each in (root[0], reached.argmin()))
         what = f"no way from {here} to {there}"
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
-    graph = dependency_graph(topology)
+    graph = tables.dependency_graph(topology)
     into, shape = int(np.diff(graph.in_offsets).max(initial=0)), graph.uses.shape
     steps = *np.zeros((3, *shape), np.bool_), *np.empty((2, graph.uses.size), np.int32)
     begun = np.zeros(1, np.int64), *np.zeros((2, shape[0]), np.bool_)
@@ -524,7 +511,7 @@ class _Tree:
     leaves: list[int]
 
 
-def ftree(topology: Topology) -> ForwardingTable:
+def ftree(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's engine for full trees, entry for entry.
 
     Destinations are taken leaf by leaf and port by port. Ways down to them use the cables in turn,
@@ -546,8 +533,8 @@ def ftree(topology: Topology) -> ForwardingTable:
 
     tree = _tree_of(topology)
     if isinstance(tree, str):
-        raise falls_back(topology, "ftree", tree, "a full tree; or minhop itself")
-    ends, routers = end_points(topology), len(tree.level)
+        raise tables.falls_back(topology, "ftree", tree, "a full tree; or minhop itself")
+    ends, routers = tables.end_points(topology), len(tree.level)
     # the tree as the flat arrays of the kernel: see there
     sizes = [[len(members) for members in kind] for kind in tree.groups]
     bounds = np.append(0, np.cumsum(np.array(sizes).ravel()))
@@ -573,12 +560,12 @@ def ftree(topology: Topology) -> ForwardingTable:
         stack,
     )
     table = tree_table(*_in_turn(topology, tree), ends.num_apart, flat, len(ends.exit))
-    return told("ftree", table, ends)
+    return tables.told("ftree", table, ends)
 
 
 def _tree_of(topology: Topology) -> _Tree | str:
     """Return the tree that a network is, or why it is none."""
-    ends, routers = end_points(topology), topology.num_routers
+    ends, routers = tables.end_points(topology), topology.num_routers
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers)
     others = 0 if topology.cabling is None else len(topology.cabling.others)
     if topology.cabling is not None and topology.cabling.lmc.any():
@@ -605,7 +592,9 @@ def _tree_of(topology: Topology) -> _Tree | str:
 
 def _indexed(topology: Topology, level: Ints, lowest: int, adapters: Ints) -> _Tree | str:
     """Return the tree with its routers in order, or why it is not full."""
-    order = [each for each in end_points(topology).routers.tolist() if level[each] < len(level)]
+    order = [
+        each for each in tables.end_points(topology).routers.tolist() if level[each] < len(level)
+    ]
     groups, neighbour, cables = _groups(topology, level)
     tuples = _tuples(level, lowest, adapters, order, (groups, neighbour))
     if tuples is None:
@@ -630,7 +619,7 @@ def _groups(
 ) -> tuple[tuple[list[list[int]], ...], list[int], list[list[int]]]:
     """Return each router's groups by kind, in order of their first ports, and what they are."""
     source = topology.routers.channel_source.tolist()
-    offsets, channels = channels_by_port(topology)
+    offsets, channels = tables.channels_by_port(topology)
     groups: tuple[list[list[int]], ...] = tuple([[] for _ in level] for _ in range(3))
     neighbour: list[int] = []
     cables: list[list[int]] = []
@@ -720,7 +709,7 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
     Leaf by leaf, by port; -1 for each adapter that a leaf has less than the fullest. Then the
     routers themselves.
     """
-    ends = end_points(topology)
+    ends = tables.end_points(topology)
     own: list[list[int]] = [[] for _ in tree.level]
     for end in ends.order[: ends.num_apart].tolist():
         own[ends.exit[end]].append(end)
@@ -735,7 +724,7 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
     return np.array(order, np.int64), np.array(at + known, np.int64)
 
 
-ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
+ENGINES: dict[str, Callable[[Topology], tables.ForwardingTable]] = {
     "minhop": minhop,
     "updn": updn,
     "dnup": dnup,

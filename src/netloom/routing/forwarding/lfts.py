@@ -22,17 +22,7 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
-from netloom.routing.forwarding.tables import (
-    MOST_ENTRIES,
-    MOST_LID,
-    NO_PORT,
-    Addresses,
-    ForwardingTable,
-    Lanes,
-    addressed,
-    addresses,
-    rows_of_lids,
-)
+from netloom.routing.forwarding import tables
 from netloom.topology import Topology
 from netloom.topology.core import port_numbers
 
@@ -113,15 +103,15 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
         fabric, broken off, or says anything twice.
     """
     if topology.whole.cabling is None:
-        addressed(topology.whole, f"routing lfts:{path}")  # refused, whatever the file says
+        tables.addressed(topology.whole, f"routing lfts:{path}")  # refused, whatever the file says
     text = read_text(path, wanted=WANTED)
     network, topology = topology, with_dumped_lids(topology.whole, text)
-    cabling = addressed(topology, f"routing lfts:{path}")
-    every, owner = addresses(topology), rows_of_lids(topology, topology.name)
+    cabling = tables.addressed(topology, f"routing lfts:{path}")
+    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
     rows, routers = len(every), topology.num_routers
-    if rows * routers > MOST_ENTRIES:
+    if rows * routers > tables.MOST_ENTRIES:
         found = f"{routers} switches times {rows} destinations"
-        raise InputError(f"routing lfts:{path}", found, f"at most {MOST_ENTRIES:,}")
+        raise InputError(f"routing lfts:{path}", found, f"at most {tables.MOST_ENTRIES:,}")
     router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
     reading = _Reading(topology, path, every, owner.tolist(), router_of, gone)
     for number, line in enumerate(text.split("\n"), start=1):
@@ -153,7 +143,7 @@ class _Reading:
 
     topology: Topology
     path: str
-    every: Addresses
+    every: tables.Addresses
     owner: list[int]
     router_of: dict[int, int]
     gone: bool
@@ -170,7 +160,7 @@ class _Reading:
     ports: NDArray[np.uint8] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ports = np.full((len(self.every), self.topology.num_routers), NO_PORT, np.uint8)
+        self.ports = np.full((len(self.every), self.topology.num_routers), tables.NO_PORT, np.uint8)
 
     def refused(self, line: int, found: str, wanted: str) -> InputError:
         return InputError(f"{self.path}:{line}", found, wanted)
@@ -209,12 +199,12 @@ class _Reading:
         if found is None or self.router < 0 or (self.counted and not self.fdbs):
             wanted = WHOLE if self.router >= 0 else WANTED
             raise self.refused(number, f"'{line:.40}', which is no entry of a switch", wanted)
-        lid, port = int(found[1], 16), int(found[2] or NO_PORT)
+        lid, port = int(found[1], 16), int(found[2] or tables.NO_PORT)
         if lid in self.said:
             raise self.refused(number, f"LID 0x{lid:04x} again", "each LID once")
         self.said[lid] = port
         if port > self.most:
-            if port == NO_PORT:
+            if port == tables.NO_PORT:
                 return
             called = f"switch '{self.name(self.router)}' with {self.most} ports"
             raise self.refused(number, f"port {port} of {called}", OF_THIS)
@@ -230,7 +220,7 @@ class _Reading:
             return
         if row < 0:
             what = f"LID 0x{lid:04x}, which nobody in {self.topology.name} has"
-            if lid > MOST_LID:
+            if lid > tables.MOST_LID:
                 what = f"0x{lid:04x}, which is no LID of an end point"
             raise self.refused(number, what, OF_THIS)
         owner = _OWNER.search(said)
@@ -280,7 +270,7 @@ class _Reading:
                 raise self.refused(self.line, found, WHOLE)
         every, owner = self.every, self.owner
         for lid, port in self.said.items():
-            if port == NO_PORT:
+            if port == tables.NO_PORT:
                 continue
             row = owner[lid] if lid < len(owner) else -1
             if row < 0:
@@ -289,7 +279,7 @@ class _Reading:
             if lid == base:
                 self.ports[row, self.router] = port
                 for more in range(base + 1, base + (1 << int(every.lmc[row]))):
-                    if self.said.get(more, NO_PORT) == NO_PORT:
+                    if self.said.get(more, tables.NO_PORT) == tables.NO_PORT:
                         found = f"LID 0x{base:04x} of '{every.name[row]}', but not 0x{more:04x}"
                         where = f"{found} of the same port, at switch '{self.name(self.router)}'"
                         raise self.refused(self.line, where, "all 2^LMC LIDs of a port")
@@ -316,7 +306,7 @@ _LEVELS_WANTED = "lines of an adapter's GUID, a LID and a service level (0 to 15
 _LANES_WANTED = "lanes as OpenSM dumps them (opensm-sl2vl.dump)"
 
 
-def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
+def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> tables.Lanes:
     """Return the lanes that a dump of OpenSM says, and the service levels of a list.
 
     Without a list all packets are taken to have service level 0.
@@ -328,7 +318,7 @@ def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
         is used are dropped, or if hosts of one switch send by several levels to one destination.
     """
     lane_of = read_sl2vl(topology, sl2vl)
-    count = len(addresses(topology)) - topology.num_routers
+    count = len(tables.addresses(topology)) - topology.num_routers
     level = np.zeros((count, topology.num_routers), np.uint8)
     if levels:
         level = read_levels(topology, levels)
@@ -341,7 +331,7 @@ def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
             ports = f"from port {pairs[0][at]} to {pairs[1][at]}"
             found = f"packets of level {used[number]} dropped at '{name}' {ports}"
             raise InputError(sl2vl, found, "a lane (0 to 14) for every level in use")
-    return Lanes(level, lane_of)
+    return tables.Lanes(level, lane_of)
 
 
 def read_sl2vl(topology: Topology, path: str) -> NDArray[np.uint8]:
@@ -352,7 +342,7 @@ def read_sl2vl(topology: Topology, path: str) -> NDArray[np.uint8]:
     InputError
         Naming file and line.
     """
-    cabling = addressed(topology, f"lanes {path}")
+    cabling = tables.addressed(topology, f"lanes {path}")
     router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
     most = int(cabling.router_ports.max()) + 1
     lanes = np.full((topology.num_routers, most, most, LEVELS), UNSAID, np.uint8)
@@ -433,8 +423,8 @@ def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
     InputError
         Naming file and line.
     """
-    addressed(topology, f"levels {path}")
-    every, owner = addresses(topology), rows_of_lids(topology, topology.name)
+    tables.addressed(topology, f"levels {path}")
+    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
     lines = read_text(path, wanted=_LEVELS_WANTED).split("\n")
     ports_of = _ports_of(topology, lines)
     ends = len(every) - topology.num_routers
@@ -489,7 +479,7 @@ def _ports_of(topology: Topology, lines: list[str]) -> dict[int, list[int]]:
     return found
 
 
-def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> ForwardingTable:
+def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> tables.ForwardingTable:
     """Return the table that a dump says: see ``read_ports``.
 
     Entries that led over what is broken, or gone, lead nowhere.
@@ -520,7 +510,9 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> Forwardi
     return replace(table, lanes=read_lanes(topology, sl2vl, levels)) if sl2vl else table
 
 
-def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> ForwardingTable:
+def table_of_ports(
+    topology: Topology, ports: NDArray[np.uint8], name: str
+) -> tables.ForwardingTable:
     """Return the table in which routers send by these ports.
 
     uint8[rows, routers] as in ``port_table``, which says them again. An entry that leads neither
@@ -537,9 +529,9 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
     >>> table_of_ports(net, ports, "by hand").astray.tolist()
     [[2, 2, 9]]
     """
-    every = addresses(topology)
+    every = tables.addresses(topology)
     count = topology.num_network_channels
-    channel_at = np.full((topology.num_routers, NO_PORT + 1), -1, np.int32)
+    channel_at = np.full((topology.num_routers, tables.NO_PORT + 1), -1, np.int32)
     out_port = port_numbers(topology)[0][:count]
     channel_at[topology.routers.channel_source, out_port] = np.arange(count)
     rows, last = np.arange(len(ports)), every.router[: len(ports)]
@@ -547,7 +539,7 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
     table[rows, last] = -1
     arrives = np.zeros(ports.shape, np.bool_)
     arrives[rows, last] = ports[rows, last] == every.port[: len(ports)]
-    missing = ports == NO_PORT
+    missing = ports == tables.NO_PORT
     missing[rows, last] = False
     row, router = np.nonzero((table < 0) & ~arrives & ~missing)
     astray = np.stack([row, router, ports[row, router]], axis=1).astype(np.int32)
@@ -555,12 +547,12 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
     undelivered = ~arrives[rows, last][:ends]
     wrong = undelivered if undelivered.any() else None, astray if len(astray) else None
     others = table[ends:] if len(table) > ends else None
-    return ForwardingTable(name, table[:ends], others, None, *wrong)
+    return tables.ForwardingTable(name, table[:ends], others, None, *wrong)
 
 
 def named_table(
-    routing: str | ForwardingTable, network: Topology, *, gone: bool = False
-) -> tuple[ForwardingTable, str]:
+    routing: str | tables.ForwardingTable, network: Topology, *, gone: bool = False
+) -> tuple[tables.ForwardingTable, str]:
     """Return the forwarding table that a question names, and why OpenSM would fall back to minhop.
 
     ``gone``: a file may tell of switches and hosts that the network has no more.
@@ -577,7 +569,7 @@ def named_table(
     'minhop'
     """
     wanted = f"lfts:FILE, or one of {', '.join(ENGINES)}"
-    if isinstance(routing, ForwardingTable):
+    if isinstance(routing, tables.ForwardingTable):
         if routing.choices is not None:
             raise InputError("routing", f"the table {routing} of a function", wanted)
         return routing, ""
