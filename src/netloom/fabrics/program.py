@@ -18,9 +18,16 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.words import counted, number, percent
-from netloom.fabrics.balancing import MOST_LANES, Objective, balanced
+from netloom.fabrics.balancing import (
+    MOST_LANES,
+    Objective,
+    balanced,
+    costs_nothing,
+    leads,
+    shortest_ways,
+    tree_ways,
+)
 from netloom.fabrics.figures import Cable, cable, pairs_reached, ways_of
-from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     forwarded_paths,
@@ -152,27 +159,21 @@ def for_program(
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))
-    best, least = start, _busiest(topology, start, flows)
+    best, least = start, busiest_time(topology, start, flows)
     for turn in range(tries if len(known) else 0):
         turns = np.array([rng.permutation(len(known)) for _ in powers])
         if turn == 0:
             turns[:] = np.arange(len(known))
-        laid = descend(
-            start.next_channel[known], topology.ejection_router[known], listed, allowed[known],
-            inside.outgoing(), inside.channel_target, speed, turns, powers,
-        )  # fmt: skip
+        rows = start.next_channel[known], topology.ejection_router[known], listed, allowed[known]
+        wires = inside.outgoing(), inside.channel_target, speed
+        laid = descend(*rows, *wires, turns, powers)
         table = start.next_channel.copy()
         table[known] = laid
         found = replace(start, next_channel=table)
-        time = _busiest(topology, found, flows)
+        time = busiest_time(topology, found, flows)
         if time < least * (1 - 1e-9):
             best, least = found, time
     return best
-
-
-def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
-    times = program_times(topology, table, flows)
-    return float(times[: topology.num_network_channels].max(initial=0.0))
 
 
 def fitting(topology: Topology, rows: Ints, allowed: Bools) -> Ints:
@@ -214,9 +215,10 @@ def busiest_time(topology: Topology, table: ForwardingTable, flows: Flows) -> fl
     7.0
     """
     try:
-        return _busiest(topology, table, flows)
+        times = program_times(topology, table, flows)
     except NoRouteError:
         return float("inf")
+    return float(times[: topology.num_network_channels].max(initial=0.0))
 
 
 def tables_for_program(
@@ -290,7 +292,7 @@ def tables_for_program(
             start[known] = fitting(topology, each.next_channel[known], allowed[known])
             begun = replace(general, next_channel=start)
             tried.append(for_program(topology, begun, flows, allowed, seed=seed))
-        table = around(min(tried, key=lambda each: _busiest(topology, each, flows)))
+        table = around(min(tried, key=lambda each: busiest_time(topology, each, flows)))
         if table is not None:
             found.insert(0, table)
             break

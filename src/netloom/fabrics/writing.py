@@ -21,9 +21,18 @@ from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.textfiles import replacing, write_text
-from netloom.fabrics.balancing import Problem, Rules, descended, other_rows, problem_of
+from netloom.fabrics.balancing import (
+    Problem,
+    Rules,
+    Ways,
+    costs_nothing,
+    descended,
+    other_rows,
+    problem_of,
+    shortest_ways,
+    tree_ways,
+)
 from netloom.fabrics.few_lanes import exits_of_others
-from netloom.fabrics.levels import Ways, costs_nothing, shortest_ways, tree_ways
 from netloom.routing.forwarding import tables
 from netloom.topology import Topology
 from netloom.topology.measures import router_heights
@@ -135,13 +144,9 @@ def _prices(
     rng = np.random.default_rng(seed)
     count, routers = must.shape
     for price in PRICES:
-        yield (
-            Rules(
-                rng.permutation(count), rng.permutation(routers), 1.0, bound, rounds=ROUNDS, free=0,
-                price=FIRM, change=price * unit,
-            ),
-            None if moving is None else ~moving,
-        )  # fmt: skip
+        turns, order = rng.permutation(count), rng.permutation(routers)
+        more = {"rounds": ROUNDS, "free": 0, "price": FIRM, "change": price * unit}
+        yield Rules(turns, order, 1.0, bound, **more), None if moving is None else ~moving
 
 
 BLOCK_LIDS = 64
@@ -287,11 +292,9 @@ def write_lfts(topology: Topology, table: tables.ForwardingTable, path: str | Pa
         If the network has no LIDs or GUIDs, the last router of a way sends packets elsewhere, or
         the file cannot be written.
     """
-    cabling = tables.addressed(
-        topology, str(path),
-        wanted="a fabric with both, so that switches can be told what to do: the output of "
-        "ibnetdiscover in the running subnet",
-    )  # fmt: skip
+    wanted = "a fabric with both, so that switches can be told what to do: the output of "
+    wanted += "ibnetdiscover in the running subnet"
+    cabling = tables.addressed(topology, str(path), wanted=wanted)
     if table.undelivered is not None and table.undelivered.any():
         row = int(np.argmax(table.undelivered))
         found = f"a table that does not deliver to '{tables.addresses(topology).name[row]}'"
