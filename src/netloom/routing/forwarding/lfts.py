@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text
-from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding import tables
+from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.topology import Topology
 from netloom.topology.core import port_numbers
 

@@ -65,7 +65,11 @@ def follow(tables, wires, begins, ends, leads, mask, masks, waits, reached):
             stamp, size = stamp + 1, 0
             exit_router, goal = np.int64(ends[end, 0]), np.int64(ends[end, 1])
             for router in range(len(begins)):
-                if begins[router] >= 0 and joined(tables, begins[router], router, goal):
+                if begins[router] < 0:
+                    continue
+                table = tables.table[begins[router]]
+                base = tables.table_start[table] + router * tables.table_goals[table]
+                if tables.lengths[base + goal] >= 0:
                     place = (num_channels + router) * states + begins[router]
                     size = push(seen, stack, size, stamp, place)
             for place in range(places if len(leads) else 0):
@@ -127,14 +131,6 @@ def flood(tables, wires, exit_router, goal, leads, found, seen, stack, size, sta
                 waits[(held * num_ports + port) * masks + mask[behind]] = 1
             size = push(seen, stack, size, stamp, wires[0][router, port] * states + behind)
     return -1
-
-
-@njit(nogil=True)
-def joined(tables, state, router, goal):
-    """Whether the table of a state has a way from a router to a goal."""
-    table = tables.table[state]
-    base = tables.table_start[table] + router * tables.table_goals[table]
-    return tables.lengths[base + goal] >= 0
 
 
 @njit(nogil=True)

@@ -254,7 +254,8 @@ def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths,
     distance = np.empty(num_routers, np.int32)
     queue = np.empty(num_routers, np.int32)
     channels = np.empty(len(found), np.int32)
-    lists = new_lists()
+    # lists, where each is by its hash, their size, their number: none but the empty one
+    lists = np.zeros(64, np.int16), np.zeros(64, np.int32), np.int64(1), np.int64(0)
     for goal in range(num_goals):
         count, goal_group = search(ways, goal, to_group, distance, queue)
         for rank in range(count):
@@ -263,25 +264,13 @@ def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths,
             if distance[router] > 0:
                 many = next_channels(ways, router, goal_group, distance, channels)
                 length = np.int64(0)
-                for each in range(many):
-                    length = put(found, length, out_port[channels[each]], lanes[channels[each]])
+                for channel in channels[:many]:
+                    for lane in range(lanes[channel]):
+                        found[length] = out_port[channel] + lane
+                        length += 1
                 lists, place = kept(lists, found, length)
                 starts[router * num_goals + goal] = place
     return lists[0], lists[2]
-
-
-@njit(nogil=True)
-def put(found, length, port, lanes):
-    """Append the ports of a channel. Return how many there are now."""
-    for lane in range(lanes):
-        found[length + lane] = port + lane
-    return length + np.int64(lanes)
-
-
-@njit(nogil=True)
-def new_lists():
-    """No lists but the empty one: lists, where each is by its hash, their size, their number."""
-    return np.zeros(64, np.int16), np.zeros(64, np.int32), np.int64(1), np.int64(0)
 
 
 @njit(nogil=True)
