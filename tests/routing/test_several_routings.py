@@ -17,8 +17,7 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.kernels.several import several_waits
-from netloom.routing.rules import detour, ends_of, host_routers, listed
-from netloom.routing.ways import shortest_ways
+from netloom.routing.rules import detour, ends_of, host_routers, listed, shortest_ways
 from netloom.topology import mesh, topology, without
 from netloom.topology.core import ranks
 from tests.properties.several_strategies import networks

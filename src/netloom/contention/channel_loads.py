@@ -22,7 +22,7 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.ragged import legs
-from netloom.routing.ways import cube_tables
+from netloom.routing.rules import cube_tables
 from netloom.topology import Cube, Topology
 
 BLOCK = 2**20

@@ -20,7 +20,7 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.figures import Figures
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.routing import DimensionOrder
-from netloom.routing.ways import cube_tables
+from netloom.routing.rules import cube_tables
 from netloom.topology import Cube, average_distance
 
 MOST_PLACEMENTS = 5_000

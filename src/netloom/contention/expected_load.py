@@ -59,18 +59,22 @@ from netloom.routing import (
 from netloom.routing.by_hop.tables import channels_by_port
 from netloom.routing.ragged import Legs, legs
 from netloom.routing.rules import (
+    JOINED,
     Detour,
+    Ways,
+    cube_tables,
     detour,
     ends_of,
     followed,
+    is_hyperx,
     listed,
+    shortest_ways,
     target_numbers,
     walked,
     ways_of,
     whole_tree,
 )
 from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
-from netloom.routing.ways import JOINED, Ways, cube_tables, is_hyperx, shortest_ways
 from netloom.topology import Cube, Topology
 
 Blocks: TypeAlias = Iterable[tuple[Legs, Floats]]

@@ -11,7 +11,7 @@ one only when all rows that use it are removed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -269,7 +269,8 @@ class _Frame:
         heap = np.zeros(channels, [("key", "f8"), ("item", "i8")])
         scratch = np.zeros(count), np.zeros(count, np.bool_), heap, rng.integers(1, 2**62, 1), taste
         numbers = lanes, len(self.ends), ROUNDS * many, most_rows, COLLIDING, np.inf
-        return Search(*rows, *wires, *loads, *scratch, *numbers)
+        fields: list[Any] = [*rows, *wires, *loads, *scratch, *numbers]
+        return Search(*fields)
 
 
 def _reserve(search: Search, graph: DependencyGraph, sign: int) -> None:

@@ -164,9 +164,9 @@ def for_program(
         turns = np.array([rng.permutation(len(known)) for _ in powers])
         if turn == 0:
             turns[:] = np.arange(len(known))
-        rows = start.next_channel[known], topology.ejection_router[known], listed, allowed[known]
+        begun = start.next_channel[known], topology.ejection_router[known], listed, allowed[known]
         wires = inside.outgoing(), inside.channel_target, speed
-        laid = descend(*rows, *wires, turns, powers)
+        laid = descend(*begun, *wires, turns, powers)
         table = start.next_channel.copy()
         table[known] = laid
         found = replace(start, next_channel=table)
@@ -559,7 +559,8 @@ def shared_by(topology: Topology, table: ForwardingTable, jobs: Sequence[Job]) -
         reached = pairs_reached(topology, arrives)(job.flows.source, job.flows.target)
         lost.append(int((~reached).sum()))
         if reached.any():
-            sent = Flows(*(each[reached] for each in job.flows))
+            source, target = job.flows.source[reached], job.flows.target[reached]
+            sent = Flows(source, target, job.flows.volume[reached])
             times[place] = program_times(topology, table, sent)
     alone, busiest = times.max(axis=1, initial=0.0), times.argmax(axis=1)
     use = times / np.maximum(alone, 1e-300)[:, None]

@@ -145,8 +145,8 @@ def _prices(
     count, routers = must.shape
     for price in PRICES:
         turns, order = rng.permutation(count), rng.permutation(routers)
-        more = {"rounds": ROUNDS, "free": 0, "price": FIRM, "change": price * unit}
-        yield Rules(turns, order, 1.0, bound, **more), None if moving is None else ~moving
+        rules = Rules(turns, order, 1.0, bound, ROUNDS, free=0, price=FIRM, change=price * unit)
+        yield rules, None if moving is None else ~moving
 
 
 BLOCK_LIDS = 64

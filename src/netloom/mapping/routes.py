@@ -24,8 +24,7 @@ from netloom.mapping.search.objectives import Measure
 from netloom.routing import DimensionOrder, Paths, Routing, SourceRoutes, find_deadlock, paths
 from netloom.routing.forwarding.tables import DependencyGraph, dependency_graph
 from netloom.routing.ragged import legs
-from netloom.routing.rules import MOST_LAYERS, layers
-from netloom.routing.ways import cube_tables
+from netloom.routing.rules import MOST_LAYERS, cube_tables, layers
 from netloom.simulation.side_by_side import ctrl_c_sets
 from netloom.topology import Cube, Topology, hop_distances
 

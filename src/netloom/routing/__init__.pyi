@@ -28,6 +28,7 @@ from .parse import (
 )
 from .ragged import Paths as Paths
 from .rules import (
+    DimensionOrder as DimensionOrder,
     DModK as DModK,
     Ecmp as Ecmp,
     Layered as Layered,
@@ -39,6 +40,7 @@ from .rules import (
     Spread as Spread,
     UpDown as UpDown,
     Valiant as Valiant,
+    half_way_round as half_way_round,
     spread_table as spread_table,
 )
 from .source_routing import (
@@ -55,4 +57,3 @@ from .virtual_channels import (
     virtual_channel_cycle as virtual_channel_cycle,
     virtual_channel_routing as virtual_channel_routing,
 )
-from .ways import DimensionOrder as DimensionOrder, half_way_round as half_way_round

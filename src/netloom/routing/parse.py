@@ -27,7 +27,6 @@ from netloom.routing.source_routing import (
     source_routes,
 )
 from netloom.routing.virtual_channel_tables import RULES
-from netloom.routing.ways import DimensionOrder, cube_tables, dimension_order_paths, is_hyperx
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape
 from netloom.topology.faults import working_nodes
@@ -106,7 +105,7 @@ def rows() -> list[tuple[str, list[str]]]:
     return found
 
 
-NamedRouting: TypeAlias = rules.Named | DimensionOrder | rules.Ecmp | rules.Valiant
+NamedRouting: TypeAlias = rules.Named | rules.DimensionOrder | rules.Ecmp | rules.Valiant
 """What ``parse_routing`` reads from the routing's own name."""
 
 Routing: TypeAlias = NamedRouting | SourceRoutes | ForwardingTable
@@ -171,11 +170,11 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
             wanted = "layered, which is dimension order but round what is broken, or up-down"
             raise InputError("routing", f"'{spec}' on {topology.name}", wanted)
         words = argument.split(",") if argument else []
-        routing = DimensionOrder(tuple(whole_number(word, where=spec) for word in words))
-        if is_hyperx(topology):
+        routing = rules.DimensionOrder(tuple(whole_number(word, where=spec) for word in words))
+        if rules.is_hyperx(topology):
             rules.check_fits(topology, routing)  # refuses an order that is none here
         else:
-            cube_tables(topology.routers, routing)  # so does this
+            rules.cube_tables(topology.routers, routing)  # so does this
         return routing
     if name in _PLAIN and not argument:
         rules.check_fits(topology, _PLAIN[name])
@@ -220,8 +219,8 @@ def default_routing(topology: Topology) -> Routing:
         return rules.DModK()
     if isinstance(topology.family, DragonflyShape):
         return rules.MinimalGroup()
-    if isinstance(topology.routers, Cube) or is_hyperx(topology):
-        return DimensionOrder()
+    if isinstance(topology.routers, Cube) or rules.is_hyperx(topology):
+        return rules.DimensionOrder()
     graph = topology.direct and topology.name.startswith("graph:")
     return rules.ShortestPath() if graph else rules.Spread()
 
@@ -267,7 +266,7 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     """
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
-    if isinstance(routing, DimensionOrder) and is_hyperx(topology):
+    if isinstance(routing, rules.DimensionOrder) and rules.is_hyperx(topology):
         return rules.single_paths(topology, routing, from_node, to_node)
     if type(routing) in _BETWEEN_HOSTS:
         return _BETWEEN_HOSTS[type(routing)](topology, routing, from_node, to_node)
@@ -409,10 +408,9 @@ def all_pairs(topology: Topology, routing: str) -> tuple[Ints, Ints]:
     return sources[moving], targets[moving]
 
 
-_DRAWN = rules.Valiant(), rules.Valiant("groups")
-_PLAIN: dict[str, NamedRouting] = {
-    str(each): each for each in (*(kind() for kind in rules.Named.__subclasses__()), *_DRAWN)
-}
+_ALL: list[NamedRouting] = [kind() for kind in rules.Named.__subclasses__()]
+_ALL += [rules.Valiant(), rules.Valiant("groups")]
+_PLAIN = {str(each): each for each in _ALL}
 
 _FILES: dict[str, Callable[[Topology, str], Routing]] = {"lfts": read_lfts, "routes": read_routes}
 """What reads routings from files."""
@@ -439,7 +437,7 @@ _BETWEEN_HOSTS: dict[type, _Between] = {
 """What lists the paths of routings that see hosts."""
 
 _BETWEEN_ROUTERS: dict[type, _Between] = {
-    DimensionOrder: dimension_order_paths,
+    rules.DimensionOrder: rules.dimension_order_paths,
     rules.ShortestPath: lambda network, _, here, there: rules.shortest_paths(network, here, there),
     rules.Layered: lambda network, _, here, there: rules.layered_paths(network, here, there),
 }

@@ -30,7 +30,7 @@ from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
-from netloom.routing import virtual_channel_tables as by_rule
+from netloom.routing import rules, virtual_channel_tables as by_rule
 from netloom.routing.by_hop.hosted import BY_HOP, hosted_routing
 from netloom.routing.by_hop.tables import channels_by_port, ports
 from netloom.routing.forwarding.tables import (
@@ -55,20 +55,6 @@ from netloom.routing.parse import (
     paths,
 )
 from netloom.routing.ragged import router_pairs
-from netloom.routing.rules import (
-    Layered,
-    Minimal,
-    ShortestPath,
-    Spread,
-    UpDown,
-    Valiant,
-    detour,
-    host_routers,
-    in_one_order,
-    layer_vcs,
-    layers,
-    spread_table,
-)
 from netloom.routing.source_routing import (
     SourceRoutes,
     route_numbers,
@@ -81,7 +67,6 @@ from netloom.routing.virtual_channel_tables import (
     TIES_GROW,
     VirtualChannelRouting,
 )
-from netloom.routing.ways import JOINED, DimensionOrder, Ways, cube_tables, is_hyperx, shortest_ways
 from netloom.topology import Cube, Topology, cube, mesh, torus
 from netloom.topology.core import ranks
 
@@ -233,11 +218,13 @@ def virtual_channel_routing(
     elif not _ruled(topology, routing, num_vcs):
         return hosted_routing(topology, routing, num_vcs)
     named = named_routing(topology, routing) if isinstance(routing, str) else routing
-    if isinstance(named, DimensionOrder):
-        cube_tables(topology.routers, named)  # refuses no cube, and an order that is none here
+    if isinstance(named, rules.DimensionOrder):
+        rules.cube_tables(
+            topology.routers, named
+        )  # refuses no cube, and an order that is none here
         return _checked_rule(topology, "dimension-order", named, num_vcs, ejection_channels)
     if isinstance(named, str):
-        return _checked_rule(topology, named, DimensionOrder(), num_vcs, ejection_channels)
+        return _checked_rule(topology, named, rules.DimensionOrder(), num_vcs, ejection_channels)
     if named.several:
         found = "a routing of several paths for each pair of nodes"
         raise InputError(f"routing '{named}'", found, f"for simulation {NAMES}")
@@ -245,7 +232,7 @@ def virtual_channel_routing(
 
 
 def _checked_rule(
-    topology: Topology, name: str, order: DimensionOrder, num_vcs: int, ejection_channels: int
+    topology: Topology, name: str, order: rules.DimensionOrder, num_vcs: int, ejection_channels: int
 ) -> VirtualChannelRouting:
     """Return a routing of ``RULES``, having made sure that it exists there and cannot deadlock.
 
@@ -305,7 +292,7 @@ def _ruled(topology: Topology, routing: VirtualRouting, num_vcs: int) -> bool:
     cube = topology.routers
     if topology.broken or not isinstance(cube, Cube):
         return False
-    if not isinstance(routing, str | DimensionOrder):
+    if not isinstance(routing, str | rules.DimensionOrder):
         return False
     name, _ = split_spec(str(routing))
     if name in ("default", "dimension-order") or sorted(name) == sorted(AXES[: len(cube.sides)]):
@@ -389,8 +376,10 @@ def _listed(
     """
     wanted = "up-down, layered or routes without a circle: more VCs do not help these"
     choices = isinstance(routing, ForwardingTable) and routing.choices is not None
-    if choices or isinstance(routing, ShortestPath):
-        table = shortest_path_table(topology) if isinstance(routing, ShortestPath) else routing
+    if choices or isinstance(routing, rules.ShortestPath):
+        table = (
+            shortest_path_table(topology) if isinstance(routing, rules.ShortestPath) else routing
+        )
         assert isinstance(table, ForwardingTable)
         check_table(topology, table)
         circle = tuple(channel for channel, _ in lane_circle(topology, table))
@@ -398,14 +387,17 @@ def _listed(
             return by_rule.table_routing(topology, table, num_vcs, ejection_channels)
     else:
         routes = routing if isinstance(routing, SourceRoutes) else all_routes(topology, routing)
-        layered, free = isinstance(routing, Layered), isinstance(routing, Layered | UpDown)
+        layered, free = (
+            isinstance(routing, rules.Layered),
+            isinstance(routing, rules.Layered | rules.UpDown),
+        )
         circle = () if free else dependency_cycle(routes.routes, topology.num_channels)
         if not circle and not layered:
             return by_rule.path_routing(topology, routes, num_vcs, ejection_channels)
-        layer = layers(topology, routes.routes)
+        layer = rules.layers(topology, routes.routes)
         needed = int(layer.max(initial=0)) + 1
         if needed <= num_vcs:
-            vcs = layer_vcs(needed, num_vcs)[layer]
+            vcs = rules.layer_vcs(needed, num_vcs)[layer]
             made = by_rule.path_routing(topology, routes, num_vcs, ejection_channels, vcs)
             return replace(made, minimal=layered)
         if layered:
@@ -434,7 +426,7 @@ def _in_minimal_box(
 ) -> Ints:
     if routing.between is not None:
         start, end = (routing.tables.host_router[each] for each in (start, end))
-    dimensions = cube_tables(routing.topology.routers, DimensionOrder())
+    dimensions = rules.cube_tables(routing.topology.routers, rules.DimensionOrder())
     node = np.zeros(len(start), np.int64)
     sizes = zip(dimensions.sides, dimensions.strides, dimensions.wraps, strict=True)
     for axis, (side, stride, wrap) in enumerate(sizes):
@@ -493,24 +485,24 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     >>> find_deadlock(torus(4), DimensionOrder())
     (0, 1, 2, 3)
     """
-    if isinstance(routing, Layered) and topology.direct:
+    if isinstance(routing, rules.Layered) and topology.direct:
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):
         return dependency_cycle(routing.routes, topology.num_channels)
-    if in_one_order(topology, routing):
+    if rules.in_one_order(topology, routing):
         return ()
     inside, entry = topology.routers, topology.injection_router
     one_port = topology.num_ports == topology.num_hosts
     all_send = one_port and np.array_equal(entry, topology.ejection_router)
     all_send = all_send and len(np.unique(entry)) == inside.num_routers
-    if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and all_send:
+    if isinstance(routing, rules.DimensionOrder) and isinstance(inside, Cube) and all_send:
         # only a ring can close a cycle, of 4 nodes or more: of 3 no minimal path has two hops
         for axis, (side, wrap) in enumerate(zip(inside.sides, inside.wraps, strict=True)):
             if wrap and side >= 4:
                 first = int(inside.line_base[axis, 0])
                 return tuple(range(first, first + side))
         return ()
-    if isinstance(routing, ShortestPath) and all_send:
+    if isinstance(routing, rules.ShortestPath) and all_send:
         nodes, channels = inside.num_routers, inside.num_channels
         if nodes * channels > MOST_STEPS:
             found = f"{nodes} nodes times {channels} channels"
@@ -521,16 +513,16 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
             held, asked = waits_of_table(inside, ForwardingTable("shortest-path", rows))
             waits = np.union1d(waits, held * channels + asked)
         return cycle_of_waits(*np.divmod(waits, channels), channels)
-    circle = _detour_circle(topology, routing) if isinstance(routing, Valiant) else ()
+    circle = _detour_circle(topology, routing) if isinstance(routing, rules.Valiant) else ()
     return circle or listed_cycle(topology, routing)
 
 
-def _detour_circle(topology: Topology, routing: Valiant) -> tuple[int, ...]:
+def _detour_circle(topology: Topology, routing: rules.Valiant) -> tuple[int, ...]:
     """Return a circle on one part of packets' ways, to what is drawn or from there, or ().
 
     No paths are listed for it.
     """
-    trip, hosts = detour(topology, routing), host_routers(topology, str(routing))
+    trip, hosts = rules.detour(topology, routing), rules.host_routers(topology, str(routing))
     many = len(trip.ways.source)
     flags = many * int(np.diff(trip.ways.out_offsets).max(initial=0))
     if flags > MOST_FLAGS:
@@ -541,7 +533,7 @@ def _detour_circle(topology: Topology, routing: Valiant) -> tuple[int, ...]:
     for goals, to_group in ((trip.goals, trip.to_group), (hosts, False)):
         waits, arrived, joined = _ways_waits(trip.ways, entries[None], goals, to_group=to_group)
         if not joined:
-            raise NoRouteError(int(np.argmax(entries)), int(goals[0]), JOINED)
+            raise NoRouteError(int(np.argmax(entries)), int(goals[0]), rules.JOINED)
         circle = cycle_of_waits(*waits, many)
         if circle:
             return circle
@@ -550,7 +542,7 @@ def _detour_circle(topology: Topology, routing: Valiant) -> tuple[int, ...]:
 
 
 def _ways_waits(
-    ways: Ways, entries: Bools, goals: Ints, *, to_group: bool = False
+    ways: rules.Ways, entries: Bools, goals: Ints, *, to_group: bool = False
 ) -> tuple[tuple[Ints, Ints], Bools, bool]:
     """Return what is held and asked for on ways, each two once, and two more of the kernel."""
     from netloom.routing.kernels.several import several_waits
@@ -571,19 +563,19 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
         If there are too many pairs or paths.
     """
     count = topology.num_channels
-    if isinstance(routing, Spread):
-        routing = ForwardingTable(str(routing), spread_table(topology))
+    if isinstance(routing, rules.Spread):
+        routing = ForwardingTable(str(routing), rules.spread_table(topology))
     if isinstance(routing, ForwardingTable):
         return tuple(channel for channel, _ in lane_circle(topology, routing))
-    if isinstance(routing, Minimal):
+    if isinstance(routing, rules.Minimal):
         entry, leave = router_pairs(topology)
         goals, row = np.unique(leave, return_inverse=True)
         entries = np.zeros((len(goals), topology.num_routers), np.bool_)
         entries[row, entry] = True
-        waits, *_ = _ways_waits(shortest_ways(topology.routers), entries, goals)
+        waits, *_ = _ways_waits(rules.shortest_ways(topology.routers), entries, goals)
         return cycle_of_waits(*waits, count)
-    by_routers = isinstance(routing, ShortestPath | Layered | DimensionOrder)
-    if is_hyperx(topology) or not by_routers:
+    by_routers = isinstance(routing, rules.ShortestPath | rules.Layered | rules.DimensionOrder)
+    if rules.is_hyperx(topology) or not by_routers:
         sources, targets = all_pairs(topology, str(routing))
         return cycle_of_waits(*_waits(topology, routing, sources, targets, count), count)
     # which hosts hang on two routers makes no difference to the way between these

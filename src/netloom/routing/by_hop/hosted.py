@@ -12,6 +12,7 @@ network of two-way links, is up*/down* in one VC.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from os.path import isfile
 from typing import Any, NamedTuple
 
@@ -22,37 +23,13 @@ from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
+from netloom.routing import rules
 from netloom.routing.by_hop import tables as hop
 from netloom.routing.by_hop.listed import listed_routing, port_lists, states
 from netloom.routing.forwarding.tables import choices_of, cycle_of_waits
 from netloom.routing.parse import SYNONYMS, Routing, named_here, names, parse_routing
 from netloom.routing.ragged import router_pairs
-from netloom.routing.rules import (
-    Ecmp,
-    Minimal,
-    MinimalGroup,
-    RandomUp,
-    Valiant,
-    detour,
-    host_routers,
-    layer_vcs,
-    router_ranks,
-    router_salts,
-    two_way,
-    ways_of,
-)
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.routing.ways import (
-    DimensionOrder,
-    channel_axes,
-    dimensions,
-    family_of,
-    group_ways,
-    is_hyperx,
-    legal_ways,
-    shortest_ways,
-    usual_ways,
-)
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape
 
@@ -92,7 +69,7 @@ class Ladder(NamedTuple):
         vcs = np.full(len(self.rungs) + 1, hop.bits(num_vcs), np.int64)
         for kind in range(len(self.repeats)):
             own = np.flatnonzero(np.array(self.rungs) == kind)
-            shares = layer_vcs(max(min(len(own), num_vcs), 1), num_vcs)
+            shares = rules.layer_vcs(max(min(len(own), num_vcs), 1), num_vcs)
             vcs[own + 1] = shares[np.minimum(np.arange(len(own)), len(shares) - 1)]
         return vcs
 
@@ -149,14 +126,14 @@ def rank_kinds(topology: Topology) -> Ladder:
 
     Each may be taken again and again on one rung, for ranks only fall, or only rise.
     """
-    inside, shape = topology.routers, family_of(topology)
+    inside, shape = topology.routers, rules.family_of(topology)
     if isinstance(shape, TreeShape) and not topology.broken:
         widths = [shape.width(level + 1) for level in range(shape.levels)]
         rank = np.empty(topology.num_routers, np.int32)
         places = slice(None) if shape.router_at is None else shape.router_at
         rank[places] = np.repeat(-np.arange(shape.levels), widths)
     else:
-        rank = router_ranks(topology)
+        rank = rules.router_ranks(topology)
     down = rank[inside.channel_target] > rank[inside.channel_source]
     return Ladder(down.astype(np.int8), (0, 1), (True, True))
 
@@ -166,7 +143,7 @@ def group_kinds(topology: Topology) -> Ladder:
 
     On a dragonfly+ up from leaves to spines (0), global (1), and down to leaves (2).
     """
-    shape, inside = family_of(topology), topology.routers
+    shape, inside = rules.family_of(topology), topology.routers
     assert isinstance(shape, DragonflyShape)
     group, place = np.divmod(inside.channel_source, shape.routers)
     goal = inside.channel_target // shape.routers
@@ -183,11 +160,11 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
     from the last coordinate to the first and back, lead from the rung before it to the rung behind
     it (Dally & Seitz 1987). Packets in dimension order never turn back.
     """
-    sides, inside = dimensions(topology), topology.routers
+    sides, inside = rules.dimensions(topology), topology.routers
     wanted = tuple(order) or tuple(reversed(range(len(sides))))
-    axis, change = channel_axes(inside.channel_source, inside.channel_target, sides)
+    axis, change = rules.channel_axes(inside.channel_source, inside.channel_target, sides)
     place = np.argsort(wanted)[axis].astype(np.int8)
-    if is_hyperx(topology):
+    if rules.is_hyperx(topology):
         return Ladder(place, tuple(range(len(sides))), (False,) * len(sides))
     whole = inside.whole
     assert isinstance(whole, Cube)
@@ -308,23 +285,25 @@ def default_by_hop(topology: Topology) -> str:
     ('minimal-group', 'dimension-order')
     """
     if not topology.broken:
-        if isinstance(family_of(topology), TreeShape):
+        if isinstance(rules.family_of(topology), TreeShape):
             return "nca"
-        if isinstance(family_of(topology), DragonflyShape):
+        if isinstance(rules.family_of(topology), DragonflyShape):
             return "minimal-group"
-        if isinstance(topology.routers, Cube) or is_hyperx(topology):
+        if isinstance(topology.routers, Cube) or rules.is_hyperx(topology):
             return "dimension-order"
     return "minimal"
 
 
 def _minimal(topology: Topology, name: str, _: str) -> Plan:
-    ways = shortest_ways(topology.routers)
-    family, rungs = family_of(topology), tuple[int, ...]()
+    ways = rules.shortest_ways(topology.routers)
+    family, rungs = rules.family_of(topology), tuple[int, ...]()
     if isinstance(family, DragonflyShape):
         ladder = group_kinds(topology)
     else:
-        ladder = ordered_kinds(topology) if is_hyperx(topology) else rank_kinds(topology)
-    if is_hyperx(topology) and not topology.broken:  # the last dimension first needs most rungs
+        ladder = ordered_kinds(topology) if rules.is_hyperx(topology) else rank_kinds(topology)
+    if (
+        rules.is_hyperx(topology) and not topology.broken
+    ):  # the last dimension first needs most rungs
         sides = len(ladder.rungs)
         rungs = (ladder.rungs * sides)[: sides * (sides - 1) + 1]
     elif isinstance(family, TreeShape) and not topology.broken:
@@ -340,50 +319,52 @@ def _ancestor(topology: Topology, name: str, argument: str) -> Plan:
     choice = hop.DRAWN if name == "nca" else choices[argument]
     full = f"{name}:{argument}" if argument else name
     straight, ladder = (
-        hop.next_ports(topology, shortest_ways(topology.routers)),
+        hop.next_ports(topology, rules.shortest_ways(topology.routers)),
         rank_kinds(topology),
     )
-    tree = isinstance(family_of(topology), TreeShape) and not topology.broken
+    tree = isinstance(rules.family_of(topology), TreeShape) and not topology.broken
     return Plan(full, straight, ladder, choice, ladder.rungs if tree else (), minimal=True)
 
 
 def _minimal_group(topology: Topology, name: str, _: str) -> Plan:
-    straight = hop.next_ports(topology, group_ways(topology, name))
+    straight = hop.next_ports(topology, rules.group_ways(topology, name))
     ladder = group_kinds(topology)
     return Plan(name, straight, ladder, hop.DRAWN, () if topology.broken else _across(ladder))
 
 
 def _ordered(topology: Topology, name: str, argument: str) -> Plan:
     where = f"{name}:{argument}" if argument else name
-    if not dimensions(topology):
+    if not rules.dimensions(topology):
         wanted = "a k-ary n-cube or a HyperX; minimal fits any network"
         raise InputError("routing", f"{where} on {topology.name}", wanted)
     order = tuple(whole_number(word, where=where) for word in argument.split(",") if argument)
-    ways = ways_of(topology, DimensionOrder(order))
+    ways = rules.ways_of(topology, rules.DimensionOrder(order))
     ladder = ordered_kinds(topology, order)
     straight = hop.next_ports(topology, ways)
-    return Plan(str(DimensionOrder(order)), straight, ladder, hop.DRAWN, ladder.rungs, minimal=True)
+    return Plan(
+        str(rules.DimensionOrder(order)), straight, ladder, hop.DRAWN, ladder.rungs, minimal=True
+    )
 
 
 def _hashed(topology: Topology, name: str, argument: str) -> Plan:
-    seed = whole_number(argument, where=f"{name}:{argument}") if argument else Ecmp().seed
-    routing = Ecmp(seed, polarised=name == "ecmp-polarised")
-    salts = router_salts(routing, topology.num_routers)
+    seed = whole_number(argument, where=f"{name}:{argument}") if argument else rules.Ecmp().seed
+    routing = rules.Ecmp(seed, polarised=name == "ecmp-polarised")
+    salts = rules.router_salts(routing, topology.num_routers)
     same = _minimal(topology, str(routing), "")
     return same._replace(choice=hop.HASHED, more={"salts": salts})
 
 
 def _adaptive(topology: Topology, name: str, _: str) -> Plan:
-    straight = hop.next_ports(topology, shortest_ways(topology.routers))
+    straight = hop.next_ports(topology, rules.shortest_ways(topology.routers))
     return Plan(name, straight, rank_kinds(topology), hop.EVERY, escape=True)
 
 
 def _valiant(topology: Topology, name: str, _: str) -> Plan:
     if name == "valiant":
-        drawn = detour(topology, Valiant())
+        drawn = rules.detour(topology, rules.Valiant())
         goals = detour_lists(np.zeros(topology.num_routers, np.int32), [[drawn.goals]])
         return _detoured(topology, name, hop.DRAWN, {"detour": hop.ALWAYS, **goals})
-    drawn = detour(topology, Valiant("groups"))
+    drawn = rules.detour(topology, rules.Valiant("groups"))
     goals = lists_by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
     trip = _detoured(topology, name, hop.DRAWN, {"detour": hop.ALWAYS, **goals})
     trip = trip._replace(out=hop.next_ports(topology, drawn.ways, to_group=True))
@@ -410,10 +391,10 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
         if threshold > MOST_THRESHOLD:
             raise InputError(where, value, f"at most {MOST_THRESHOLD} flits")
     name = "ugal-l" if name == "ugal" else name
-    if name == "par" and not isinstance(family_of(topology), DragonflyShape):
+    if name == "par" and not isinstance(rules.family_of(topology), DragonflyShape):
         found = f"par on {topology.name}"
         raise InputError("routing", found, "a dragonfly or dragonfly+; ugal-l fits others")
-    goals, shape = host_routers(topology, name), family_of(topology)
+    goals, shape = rules.host_routers(topology, name), rules.family_of(topology)
     drawn = detour_lists(np.zeros(topology.num_routers, np.int32), [[goals]])
     if isinstance(shape, DragonflyShape):
         group = np.arange(topology.num_routers) // shape.routers
@@ -431,15 +412,15 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
 
 def _detoured(topology: Topology, name: str, choice: int, more: dict[str, Any]) -> Plan:
     """Return detours by the ways that packets usually take on a network."""
-    ways = usual_ways(topology)
-    if topology.broken and dimensions(topology):
+    ways = rules.usual_ways(topology)
+    if topology.broken and rules.dimensions(topology):
         found = f"'{name}' on {topology.name}"
         raise InputError("routing", found, "minimal or min-adaptive, which go round what is broken")
     rungs: tuple[int, ...] = ()
-    if isinstance(family_of(topology), DragonflyShape):
+    if isinstance(rules.family_of(topology), DragonflyShape):
         ladder = group_kinds(topology)
         rungs = _across(ladder)
-    elif dimensions(topology):
+    elif rules.dimensions(topology):
         ladder = ordered_kinds(topology)
         rungs = ladder.rungs
     else:
@@ -597,7 +578,14 @@ def circle_among(held: Ints, asked: Ints, masks: Ints) -> tuple[tuple[int, int],
     return tuple((place // count, int(first[place % count])) for place in circle)
 
 
-NAMED = DimensionOrder | Ecmp | Minimal | MinimalGroup | Valiant | RandomUp
+NAMED = (
+    rules.DimensionOrder
+    | rules.Ecmp
+    | rules.Minimal
+    | rules.MinimalGroup
+    | rules.Valiant
+    | rules.RandomUp
+)
 """Routings that are computed hop by hop: by the names that they have."""
 
 MOST_RUNGS = 2**10
@@ -700,8 +688,8 @@ def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRou
         if ladder.classes > num_vcs:
             refuse_circle(topology, tables, where, f"at least {ladder.classes} VCs")
     weighs = wanted.choice in (hop.TWO, hop.LEAST) or wanted.more.get("detour", 0) > hop.ALWAYS
-    more = {"uses_credits": weighs, "minimal": wanted.minimal}
-    return VirtualChannelRouting(wanted.name, topology, tables, **more)
+    made = VirtualChannelRouting(wanted.name, topology, tables, minimal=wanted.minimal)
+    return replace(made, uses_credits=weighs)
 
 
 def check_joined(topology: Topology, ways: hop.NextPorts, name: str) -> None:
@@ -790,9 +778,9 @@ def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> hop
     """
     if num_vcs < 2:
         raise InputError(where, "no VC but the escape", "at least 2 VCs")
-    inside, half, rank = topology.routers, topology.num_routers**2, router_ranks(topology)
-    links, net = two_way(inside)
-    ways, channel = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
+    inside, half, rank = topology.routers, topology.num_routers**2, rules.router_ranks(topology)
+    links, net = rules.two_way(inside)
+    ways, channel = rules.legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
     both = hop.next_ports(topology, ways, links[channel], to_group=True)
     starts, lengths = both.starts.reshape(2, half), both.lengths.reshape(2, half)
     escapes = [both._replace(starts=starts[down], lengths=lengths[down]) for down in range(2)]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import DeadlockError, InputError
+from netloom.routing import rules
 from netloom.routing.by_hop import tables as hop
 from netloom.routing.forwarding.tables import (
     Choices,
@@ -29,18 +30,6 @@ from netloom.routing.forwarding.tables import (
 )
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, paths
 from netloom.routing.ragged import PAIRS_AT_ONCE, Paths
-from netloom.routing.rules import (
-    MOST_PORTS,
-    DModK,
-    Layered,
-    ShortestPath,
-    SModK,
-    Spread,
-    in_one_order,
-    layer_vcs,
-    layers,
-    spread_table,
-)
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.topology import Topology
@@ -68,7 +57,7 @@ def listed_paths(topology: Topology, routing: Routing) -> hop.PathBirths:
         If a pair has none.
     """
     into, one_port = topology.injection_router, topology.num_ports == topology.num_hosts
-    by_routers = isinstance(routing, ShortestPath | Layered) and one_port
+    by_routers = isinstance(routing, rules.ShortestPath | rules.Layered) and one_port
     by_routers = by_routers and bool((into == topology.ejection_router).all())
     if isinstance(routing, SourceRoutes):
         keys, found = routing.pairs, routing.routes
@@ -117,7 +106,7 @@ def hop_layers(
         If more layers are needed, with the circle in one.
     """
     hops = len(routed.channels)
-    if in_one_order(topology, routing):
+    if rules.in_one_order(topology, routing):
         return np.zeros(hops, np.uint8), 1
     count = topology.num_network_channels
     held, asked = dependencies(routed)
@@ -143,8 +132,8 @@ def _layerings(topology: Topology, routed: Paths) -> Iterator[Ints]:
     by_hop = np.arange(len(routed.channels)) - begin
     if len(by_hop) > MOST_SOUGHT:
         yield by_hop
-    if np.bincount(inside.channel_source).max() <= MOST_PORTS:
-        yield layers(inside, routed.taken(np.flatnonzero(routed.lengths)))
+    if np.bincount(inside.channel_source).max() <= rules.MOST_PORTS:
+        yield rules.layers(inside, routed.taken(np.flatnonzero(routed.lengths)))
     yield by_hop
 
 
@@ -156,9 +145,9 @@ def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
     one_port = topology.num_ports == topology.num_hosts
     if isinstance(routing, ForwardingTable) and (routing.choices is None or one_port):
         return routing
-    if isinstance(routing, Spread):
-        return ForwardingTable(str(routing), spread_table(topology))
-    if not isinstance(routing, DModK) or not one_port:
+    if isinstance(routing, rules.Spread):
+        return ForwardingTable(str(routing), rules.spread_table(topology))
+    if not isinstance(routing, rules.DModK) or not one_port:
         return None
     # the paths from one host of each router say the entries
     _, first = np.unique(topology.injection_router, return_index=True)
@@ -235,7 +224,7 @@ def _where(topology: Topology, routing: Routing, num_vcs: int) -> str:
     return f"{routing} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
 
 
-SHORTEST = ShortestPath | Layered | Spread | DModK | SModK
+SHORTEST = rules.ShortestPath | rules.Layered | rules.Spread | rules.DModK | rules.SModK
 """Routings by which every packet takes a shortest path between its ports."""
 
 
@@ -283,7 +272,7 @@ def listed_routing(topology: Topology, routing: Routing, num_vcs: int) -> Virtua
         check_circle(topology, table, num_vcs)
         tables, births = _by_paths(topology, table, num_vcs)
     else:
-        laned_table = laned(topology, table, num_vcs, free=isinstance(routing, Spread))
+        laned_table = laned(topology, table, num_vcs, free=isinstance(routing, rules.Spread))
         tables, births = _by_table(topology, *laned_table, num_vcs)
     chooses = isinstance(routing, ForwardingTable) and routing.choices is not None
     return VirtualChannelRouting(
@@ -354,7 +343,7 @@ def _by_table(
     level = np.zeros(0, np.uint8)
     if table.lanes is not None and len(lanes) > 1:
         level = np.searchsorted(lanes, table.lanes.level[: len(next_channel)]).astype(np.uint8)
-    in_lanes = states(topology, layer_vcs(len(lanes), num_vcs), num_vcs)
+    in_lanes = states(topology, rules.layer_vcs(len(lanes), num_vcs), num_vcs)
     found = hop.hop_tables(
         topology, num_vcs, [goals], in_lanes, choice=hop.EVERY, level=level.ravel()
     )
@@ -397,12 +386,11 @@ def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
         check_lanes(topology, routing, count, num_vcs)
     else:
         layer, count = hop_layers(topology, routing, routed, num_vcs)
-    in_layers = states(topology, layer_vcs(count, num_vcs), num_vcs)
+    in_layers = states(topology, rules.layer_vcs(count, num_vcs), num_vcs)
     tables = hop.hop_tables(topology, num_vcs, [], in_layers, choice=hop.GIVEN, ports=lists.ports)
-    starts, hops = lists.start[routed.channels], {"path_offsets": routed.offsets}
-    ends = {"path_entry": own[0], "path_sink": own[1]}
-    tables = tables._replace(path_starts=starts, path_layer=layer, **hops, **ends)
-    return tables, births
+    starts = lists.start[routed.channels]
+    tables = tables._replace(path_offsets=routed.offsets, path_starts=starts, path_layer=layer)
+    return tables._replace(path_entry=own[0], path_sink=own[1]), births
 
 
 def states(topology: Topology, vcs: Ints, num_vcs: int) -> hop.Automaton:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.routing.ragged import Paths, check_found, legs
-from netloom.routing.ways import Ways
+from netloom.routing.rules import Ways
 from netloom.topology import Cube, Topology
 from netloom.topology.core import joined, ranks
 
@@ -340,7 +340,7 @@ def next_ports(
 
     Examples
     --------
-    >>> from netloom.routing.ways import shortest_ways
+    >>> from netloom.routing.rules import shortest_ways
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:2x3x1")
     >>> found = next_ports(net, shortest_ways(net.routers))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -471,8 +471,8 @@ def _ways(
     begun = np.zeros(1, np.int64), *np.zeros((2, shape[0]), np.bool_)
     found, stacked = np.empty((2, count), np.int32)
     costs = np.empty(count, np.int64), found, np.zeros(shape[0], np.int64)
-    stack = np.empty((count, into), np.int32), stacked
-    search = Search(graph, back, links[3], escape, *steps, *begun, *costs, *stack)
+    scratch: list[Any] = [*steps, *begun, *costs, np.empty((count, into), np.int32), stacked]
+    search = Search(graph, back, links[3], escape, *scratch)
     reserve(search, nodes, terminals > 0)
     total = 1 + int(np.sum(escape >= 0))
     sent = ends.exit[some], ends.copies[some], ends.at_router

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -625,7 +625,7 @@ def _fault(
     else:
         words = f"{names[0]} sends packets to {whom} to the wrong end, by port {port}"
     pairs = sum(pairs for _, pairs in rows)
-    whose = {"routers": routers, "port": port, "first": named}
+    whose: dict[str, Any] = {"routers": routers, "port": port, "first": named}
     return Fault(kind=kind, pairs=pairs, destinations=len(rows), words=words, **whose)
 
 

@@ -1,8 +1,8 @@
 """Ways with choices over flat arrays: the ports that lead on, and what packets on them wait for.
 
 At each router, all channels that lead one hop nearer are as good. ``ways`` is the ``Ways`` of
-``routing.ways``. A goal is a router, or with ``to_group`` all routers of a group. Of the ports that
-lead on, equal lists are kept once.
+``routing.rules``. A goal is a router, or with ``to_group`` all routers of a group. Of the ports
+that lead on, equal lists are kept once.
 
 Twin: ``tests/reference/several.py``. By hash: ``tests/reference/spread.py``. Up*/down*:
 ``tests/reference/round_failures.py``. Of waits: ``tests/reference/several_waits.py``. Of ports:
@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import INLINED, kernel, njit
-from netloom.routing.ways import DIGITS, DRAWN, HASHED, WHOLE
+from netloom.routing.rules import DIGITS, DRAWN, HASHED, WHOLE
 
 # -- paths -----------------------------------------------------------------------------------------
 
@@ -247,7 +247,7 @@ def several_waits(ways, slot, entries, goals, to_group):
 def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths, found):
     """Fill where each list is, and the hops, by router * num_goals + goal. Return the lists.
 
-    ``ways`` is the ``Ways`` of ``routing.ways``. ``out_port`` and ``lanes`` are of its channels.
+    ``ways`` is the ``Ways`` of ``routing.rules``. ``out_port`` and ``lanes`` are of its channels.
     ``found`` is scratch for all lanes that leave a router. Also returns the lists' size in all.
     """
     num_routers = len(ways.group)
