@@ -614,7 +614,7 @@ def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
         for sources in _blocks(np.flatnonzero(sent), many):
             source = sources.astype(np.int32).repeat(many)
             goals = np.tile(trip.goals, len(sources))
-            there = listed(trip.ways, source, goals, to_group=True, where="valiant-group")
+            there = listed(trip.out, source, goals, where="valiant-group")
             assert there.pair is not None
             assert there.probability is not None
             begin, chance = source[there.pair], there.probability / many

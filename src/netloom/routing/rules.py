@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import prod
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -164,8 +163,8 @@ class Ways(NamedTuple):
         int32[num_routers], the group of each router. A channel may be used if it stays in its
         group, enters the group of the goal, or enters group 0.
     goal
-        int32[num_routers], what each router is for packets to any router of a group: its group,
-        unless something else is said.
+        int32[num_routers], the goal that each router is: its own number, or where packets go to any
+        router of a group, the number of that.
     rank
         int32[num_channels], the rank of each channel.
     source, target
@@ -195,14 +194,14 @@ def shortest_ways(topology: Topology) -> Ways:
     group[:apart] = np.arange(1, apart + 1)
     rank = np.zeros(topology.num_channels, np.int32)
     wires = topology.source_end, topology.target_end, *topology.incoming(), *topology.outgoing()
-    return Ways(group, group, rank, *wires)
+    return Ways(group, np.arange(topology.num_ends, dtype=np.int32), rank, *wires)
 
 
 def legal_ways(net: Topology, up: Bools) -> tuple[Ways, Ints]:
     """Return the ways that lead up and then down, and the channel of the network that each takes.
 
     Vertices are routers that packets come to before they have gone down, then those that they come
-    to after. To a group is to a router, by its number.
+    to after. A goal is a router, by its number.
 
     Parameters
     ----------
@@ -255,7 +254,7 @@ def group_ways(topology: Topology, asked: str) -> Ways:
     if not isinstance(shape, DragonflyShape):
         raise InputError("routing", f"{asked} on {topology.name}", "a dragonfly or dragonfly+")
     group = 1 + np.arange(topology.num_routers, dtype=np.int32) // np.int32(shape.routers)
-    return shortest_ways(topology.routers)._replace(group=group, goal=group)
+    return shortest_ways(topology.routers)._replace(group=group)
 
 
 def usual_ways(topology: Topology) -> Ways:
@@ -381,6 +380,11 @@ class Detour(NamedTuple):
     goals: Ints
     to_group: bool
 
+    @property
+    def out(self) -> Ways:
+        """The same ways to what is drawn."""
+        return self.ways._replace(goal=self.ways.group) if self.to_group else self.ways
+
     def straight(self, entry: Ints, leave: Ints) -> Bools:
         """Return which pairs of routers draw nothing: equal ones, or those of one group."""
         if self.to_group:
@@ -389,13 +393,7 @@ class Detour(NamedTuple):
 
 
 def listed(
-    ways: Ways,
-    sources: Ints,
-    goals: Ints,
-    *,
-    to_group: bool = False,
-    hosts: Hosts | None = None,
-    where: str,
+    ways: Ways, sources: Ints, goals: Ints, *, hosts: Hosts | None = None, where: str
 ) -> Paths:
     """Return all paths from routers to routers, or to the first router of a group.
 
@@ -411,14 +409,14 @@ def listed(
     from netloom.routing.kernels.several import list_paths, measure_ways
 
     by_goal = np.argsort(goals, kind="stable")
-    hops, many = measure_ways(ways, by_goal, sources, goals, to_group, counted=True)
+    hops, many = measure_ways(ways, by_goal, sources, goals, counted=True)
     offsets_of(hops, *(hosts or (sources, goals)), JOINED)
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
     offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
     first_path = np.append(0, np.cumsum(counts))
-    channels, chance = list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets)
+    channels, chance = list_paths(ways, by_goal, sources, goals, first_path, offsets)
     return Paths(offsets, channels, pair, chance)
 
 
@@ -437,7 +435,6 @@ def walked(
     goals: Ints,
     numbers: Ints,
     *,
-    to_group: bool = False,
     hosts: Hosts | None = None,
     pick: int,
     salts: NDArray[np.uint64] = NO_SALTS,
@@ -457,9 +454,9 @@ def walked(
     from netloom.routing.kernels.several import measure_ways, walk_paths
 
     by_goal = np.argsort(goals, kind="stable")
-    hops, _ = measure_ways(ways, by_goal, sources, goals, to_group, counted=False)
+    hops, _ = measure_ways(ways, by_goal, sources, goals, counted=False)
     offsets = offsets_of(hops, *(hosts or (sources, goals)), wanted)
-    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, salts, offsets)
+    channels = walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets)
     return Paths(offsets, channels)
 
 
@@ -537,7 +534,7 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
     drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
     goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
     begin, pairs = ends.entry[pair], (sources[pair], targets[pair])
-    there = listed(trip.ways, begin, goals, to_group=trip.to_group, hosts=pairs, where=where)
+    there = listed(trip.out, begin, goals, hosts=pairs, where=where)
     assert there.pair is not None
     assert there.probability is not None
     begun = pair[there.pair]
@@ -570,10 +567,9 @@ def drawn_paths(
     straight = trip.straight(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
     goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
-    take = partial(walked, trip.ways, hosts=hosts, pick=DRAWN)
-    there = take(ends.entry, goals, numbers[0], to_group=trip.to_group)
+    there = walked(trip.out, ends.entry, goals, numbers[0], hosts=hosts, pick=DRAWN)
     begin = ends_of(trip.ways, there, ends.entry)
-    back = take(begin, ends.exit, numbers[2])
+    back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
     return ends.around(end_to_end(there, back))
 
 
@@ -709,7 +705,7 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     orders = np.stack([tables.order, tables.order[::-1]])
     ways, by_target = shortest_ways(topology), np.argsort(targets, kind="stable")
     pairs = by_target, sources, targets
-    hops, _ = measure_ways(ways, *pairs, to_group=False, counted=False)
+    hops, _ = measure_ways(ways, *pairs, counted=False)
     offsets = offsets_of(hops, sources, targets, "nodes that work")
     return Paths(offsets, fill_detours(tables, orders, channel_of, *pairs, offsets, ways))
 
@@ -953,7 +949,6 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         ends.entry,
         ends.exit,
         numbers.view(np.int64),
-        to_group=True,
         hosts=(sources, targets),
         pick=SALTED,
         salts=ways.goal.astype(np.uint64) * factors[2],
@@ -980,8 +975,8 @@ def router_ranks(topology: Topology) -> Ints:
         rank = ranked(-hops)
         legal, _ = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
         pairs = np.argsort(leave, kind="stable"), entry, leave
-        hops, _ = measure_ways(shortest_ways(net), *pairs, to_group=False, counted=False)
-        if np.array_equal(hops, measure_ways(legal, *pairs, to_group=True, counted=False)[0]):
+        hops, _ = measure_ways(shortest_ways(net), *pairs, counted=False)
+        if np.array_equal(hops, measure_ways(legal, *pairs, counted=False)[0]):
             return rank
     return node_ranks(inside, net, planes=True)
 

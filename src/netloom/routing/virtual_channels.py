@@ -530,8 +530,8 @@ def _detour_circle(topology: Topology, routing: rules.Valiant) -> tuple[int, ...
         raise InputError(topology.name, found, f"at most {MOST_FLAGS:,}")
     entries = np.zeros(topology.num_routers, np.bool_)
     entries[hosts] = True
-    for goals, to_group in ((trip.goals, trip.to_group), (hosts, False)):
-        waits, arrived, joined = _ways_waits(trip.ways, entries[None], goals, to_group=to_group)
+    for ways, goals in ((trip.out, trip.goals), (trip.ways, hosts)):
+        waits, arrived, joined = _ways_waits(ways, entries[None], goals)
         if not joined:
             raise NoRouteError(int(np.argmax(entries)), int(goals[0]), rules.JOINED)
         circle = cycle_of_waits(*waits, many)
@@ -542,13 +542,13 @@ def _detour_circle(topology: Topology, routing: rules.Valiant) -> tuple[int, ...
 
 
 def _ways_waits(
-    ways: rules.Ways, entries: Bools, goals: Ints, *, to_group: bool = False
+    ways: rules.Ways, entries: Bools, goals: Ints
 ) -> tuple[tuple[Ints, Ints], Bools, bool]:
     """Return what is held and asked for on ways, each two once, and two more of the kernel."""
     from netloom.routing.kernels.several import several_waits
 
     place = ranks(ways.out_offsets, ways.out_channels)
-    waits, arrived, joined = several_waits(ways, place, entries, goals, to_group)
+    waits, arrived, joined = several_waits(ways, place, entries, goals)
     held, slot = np.nonzero(waits)
     asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
     return (held, asked), arrived, joined

@@ -264,7 +264,7 @@ def push_flows(ways, goals, first, sources, weights, load):
     for number in range(len(goals)):
         if first[number] == first[number + 1]:
             continue
-        reached, group = search(ways, goals[number], False, distance, queue)  # noqa: FBT003
+        reached, group = search(ways, goals[number], distance, queue)
         for entry in range(first[number], first[number + 1]):
             if distance[sources[entry]] < 0:
                 return sources[entry], goals[number]

@@ -367,7 +367,7 @@ def _valiant(topology: Topology, name: str, _: str) -> Plan:
     drawn = rules.detour(topology, rules.Valiant("groups"))
     goals = lists_by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
     trip = _detoured(topology, name, hop.DRAWN, {"detour": hop.ALWAYS, **goals})
-    trip = trip._replace(out=hop.next_ports(topology, drawn.ways, to_group=True))
+    trip = trip._replace(out=hop.next_ports(topology, drawn.out))
     if not trip.rungs:
         return trip
     across = _across(trip.ladder)  # to a spine of the group, on a dragonfly+
@@ -781,7 +781,7 @@ def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> hop
     inside, half, rank = topology.routers, topology.num_routers**2, rules.router_ranks(topology)
     links, net = rules.two_way(inside)
     ways, channel = rules.legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
-    both = hop.next_ports(topology, ways, links[channel], to_group=True)
+    both = hop.next_ports(topology, ways, links[channel])
     starts, lengths = both.starts.reshape(2, half), both.lengths.reshape(2, half)
     escapes = [both._replace(starts=starts[down], lengths=lengths[down]) for down in range(2)]
     kind = (rank[inside.channel_target] > rank[inside.channel_source]).astype(np.int8)

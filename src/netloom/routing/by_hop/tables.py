@@ -326,10 +326,8 @@ def bits(count: int) -> int:
     return (1 << count) - 1 if count < MOST_VCS else -1
 
 
-def next_ports(
-    topology: Topology, ways: Ways, channels: Ints | None = None, *, to_group: bool = False
-) -> NextPorts:
-    """Return the ports that lead on by these ways, to each router, or to each group.
+def next_ports(topology: Topology, ways: Ways, channels: Ints | None = None) -> NextPorts:
+    """Return the ports that lead on by these ways, to each of their goals.
 
     ``channels`` are those of the network that the ways take: each its own if nothing is said.
 
@@ -350,13 +348,13 @@ def next_ports(
     from netloom.routing.kernels.several import fill_next_ports
 
     wired, vertices = hosted_ports(topology), len(ways.group)
-    num_goals = int(ways.goal.max(initial=0)) + 1 if to_group else vertices
+    num_goals = int(ways.goal.max(initial=0)) + 1
     check_starts(topology, vertices * num_goals)
     if channels is None:
         channels = np.arange(topology.num_network_channels)
     starts = np.zeros(vertices * num_goals, np.int32)
     lengths = np.full(vertices * num_goals, -1, np.int16)
-    wires = wired.out_port[channels], wired.lanes[channels], num_goals, to_group
+    wires = wired.out_port[channels], wired.lanes[channels], num_goals
     scratch = np.empty(wired.num_ports + 1, np.int16)
     ports, size = fill_next_ports(ways, *wires, starts, lengths, scratch)
     return NextPorts(num_goals, starts, ports[:size].copy(), lengths)

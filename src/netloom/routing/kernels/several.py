@@ -1,8 +1,8 @@
 """Ways with choices over flat arrays: the ports that lead on, and what packets on them wait for.
 
 At each router, all channels that lead one hop nearer are as good. ``ways`` is the ``Ways`` of
-``routing.rules``. A goal is a router, or with ``to_group`` all routers of a group. Of the ports
-that lead on, equal lists are kept once.
+``routing.rules``. A goal is a router, or all routers of a group. Of the ports that lead on, equal
+lists are kept once.
 
 Twin: ``tests/reference/several.py``. By hash: ``tests/reference/spread.py``. Up*/down*:
 ``tests/reference/round_failures.py``. Of waits: ``tests/reference/several_waits.py``. Of ports:
@@ -27,17 +27,17 @@ def allowed(ways, channel, goal_group):
 
 
 @kernel
-def search(ways, goal, to_group, distance, queue):
+def search(ways, goal, distance, queue):
     """Fill every router's hops to a goal, -1 where there is no way.
 
     ``queue`` then lists the routers that have one, nearest first. Returns their number and the
     goal's group.
     """
     distance[:] = -1
-    head, tail, goal_group = 0, 0, goal if to_group else ways.group[goal]
+    head, tail, goal_group = 0, 0, 0
     for router in range(len(distance)):
-        if router == goal if not to_group else ways.goal[router] == goal:
-            distance[router] = 0
+        if ways.goal[router] == goal:
+            goal_group, distance[router] = ways.group[router], 0
             queue[tail] = router
             tail += 1
     while head < tail:
@@ -84,7 +84,7 @@ def most_choices(ways):
 
 
 @njit(nogil=True)
-def measure_ways(ways, by_goal, sources, goals, to_group, counted):
+def measure_ways(ways, by_goal, sources, goals, counted):
     """Hops of every pair, -1 where there is no way, and the number of its paths if ``counted``.
 
     ``by_goal`` visits pairs goal by goal.
@@ -97,7 +97,7 @@ def measure_ways(ways, by_goal, sources, goals, to_group, counted):
     for pair in by_goal:
         if goals[pair] != known:
             known = goals[pair]
-            reached, group = search(ways, known, to_group, distance, queue)
+            reached, group = search(ways, known, distance, queue)
             if counted:
                 count_paths(ways, queue[:reached], group, distance, counts, found)
         hops[pair] = distance[sources[pair]]
@@ -117,7 +117,7 @@ def count_paths(ways, nearest_first, goal_group, distance, counts, found):
 
 
 @njit(nogil=True)
-def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
+def list_paths(ways, by_goal, sources, goals, first_path, offsets):
     """Walk all paths of every pair: their channels, and how likely each path is.
 
     Pair i has paths first_path[i] … first_path[i + 1] - 1, whose channels have these offsets. Path
@@ -132,7 +132,7 @@ def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
     for pair in by_goal:
         if goals[pair] != known:
             known = goals[pair]
-            reached, group = search(ways, known, to_group, distance, queue)
+            reached, group = search(ways, known, distance, queue)
             count_paths(ways, queue[:reached], group, distance, counts, found)
         for path in range(first_path[pair], first_path[pair + 1]):
             router, left = sources[pair], path - first_path[pair]
@@ -149,7 +149,7 @@ def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
 
 
 @njit(nogil=True)
-def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, salts, offsets):
+def walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets):
     """Walk one path of every pair. At each router, the pair's number picks one of the channels.
 
     ``pick`` is WHOLE for the number modulo the choices, the same at each hop. DIGITS for its
@@ -164,7 +164,7 @@ def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, salts, of
     for pair in by_goal:
         if goals[pair] != known:
             known = goals[pair]
-            _, group = search(ways, known, to_group, distance, queue)
+            _, group = search(ways, known, distance, queue)
         router, left = sources[pair], numbers[pair]
         for free in range(offsets[pair], offsets[pair + 1]):
             choices = next_channels(ways, router, group, distance, found)
@@ -198,7 +198,7 @@ def scattered(number, salt, pick):
 
 
 @njit(nogil=True)
-def several_waits(ways, slot, entries, goals, to_group):
+def several_waits(ways, slot, entries, goals):
     """Follow all packets from routers to each of the goals.
 
     ``entries[goal, router]``, of one row where it is the same for all goals, says whether packets
@@ -220,7 +220,7 @@ def several_waits(ways, slot, entries, goals, to_group):
     found, choices = np.empty((num_routers, most), np.int32), np.zeros(num_routers, np.int64)
     arrived, joined = np.zeros(num_routers, np.bool_), True
     for row in range(len(goals)):
-        reached, group = search(ways, goals[row], to_group, distance, queue)
+        reached, group = search(ways, goals[row], distance, queue)
         present = entries[row % len(entries)].copy()
         joined &= not np.any(present & (distance < 0))
         for router in queue[:reached]:
@@ -244,7 +244,7 @@ def several_waits(ways, slot, entries, goals, to_group):
 
 
 @njit(nogil=True)
-def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths, found):
+def fill_next_ports(ways, out_port, lanes, num_goals, starts, lengths, found):
     """Fill where each list is, and the hops, by router * num_goals + goal. Return the lists.
 
     ``ways`` is the ``Ways`` of ``routing.rules``. ``out_port`` and ``lanes`` are of its channels.
@@ -257,7 +257,7 @@ def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths,
     # lists, where each is by its hash, their size, their number: none but the empty one
     lists = np.zeros(64, np.int16), np.zeros(64, np.int32), np.int64(1), np.int64(0)
     for goal in range(num_goals):
-        count, goal_group = search(ways, goal, to_group, distance, queue)
+        count, goal_group = search(ways, goal, distance, queue)
         for rank in range(count):
             router = queue[rank]
             lengths[router * num_goals + goal] = distance[router]
