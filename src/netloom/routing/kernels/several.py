@@ -20,9 +20,8 @@ from netloom.routing.rules import DIGITS, DRAWN, HASHED, WHOLE
 
 
 @njit(**INLINED)
-def allowed(ways, channel, goal_group):
-    """Whether packets to a group may take a channel: it stays in its group, or enters that one."""
-    start, end = ways.group[ways.source[channel]], ways.group[ways.target[channel]]
+def allowed(start, end, goal_group):
+    """Whether packets may go from group to group: they stay in one, or enter that of the goal."""
     return start == end or end == 0 or end == goal_group
 
 
@@ -42,11 +41,10 @@ def search(ways, goal, distance, queue):
             tail += 1
     while head < tail:
         router = queue[head]
-        head += 1
+        head, end = head + 1, ways.group[router]
         for slot in range(ways.in_offsets[router], ways.in_offsets[router + 1]):
-            channel = ways.in_channels[slot]
-            nearer = ways.source[channel]
-            if distance[nearer] < 0 and allowed(ways, channel, goal_group):
+            nearer = ways.source[ways.in_channels[slot]]
+            if distance[nearer] < 0 and allowed(ways.group[nearer], end, goal_group):
                 distance[nearer] = distance[router] + 1
                 queue[tail] = nearer
                 tail += 1
@@ -59,11 +57,11 @@ def next_channels(ways, router, goal_group, distance, found):
 
     They lead one hop nearer. Of those that do, they have the lowest rank.
     """
-    count, best = 0, 0
+    count, best, start, hops = 0, 0, ways.group[router], distance[router] - 1
     for slot in range(ways.out_offsets[router], ways.out_offsets[router + 1]):
         channel = ways.out_channels[slot]
-        nearer = distance[ways.target[channel]] == distance[router] - 1
-        if not nearer or not allowed(ways, channel, goal_group):
+        after = ways.target[channel]
+        if distance[after] != hops or not allowed(start, ways.group[after], goal_group):
             continue
         rank = ways.rank[channel]
         if count == 0 or rank < best:
