@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -460,6 +460,15 @@ def walked(
     return Paths(offsets, channels)
 
 
+def walked_between(
+    topology: Topology, sources: Ints, targets: Ints, ways: Ways, numbers: Ints, **how: Any
+) -> Paths:
+    """Return one path of each pair of hosts, which ``walked`` leads between their routers."""
+    ends = legs(topology, sources, targets)
+    hosts = sources, targets
+    return ends.around(walked(ways, ends.entry, ends.exit, numbers, hosts=hosts, **how))
+
+
 def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder) -> Ways:
     """Return the ways between routers by a routing.
 
@@ -557,12 +566,11 @@ def drawn_paths(
     NoRouteError
         If a pair has no path.
     """
-    ends, hosts = legs(topology, sources, targets), (sources, targets)
     numbers = rng.integers(0, 2**62, (3, len(sources)))
     if isinstance(routing, Minimal):
-        ways = ways_of(topology, routing)
-        found = walked(ways, ends.entry, ends.exit, numbers[0], hosts=hosts, pick=DRAWN)
-        return ends.around(found)
+        way = ways_of(topology, routing), numbers[0]
+        return walked_between(topology, sources, targets, *way, pick=DRAWN)
+    ends, hosts = legs(topology, sources, targets), (sources, targets)
     trip = detour(topology, routing)
     straight = trip.straight(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
@@ -585,10 +593,8 @@ def single_paths(
     NoRouteError
         If a pair has no path.
     """
-    ends, ways = legs(topology, sources, targets), ways_of(topology, routing)
-    numbers, pick = target_numbers(topology, routing)
-    pairs = ends.entry, ends.exit, numbers[targets]
-    return ends.around(walked(ways, *pairs, hosts=(sources, targets), pick=pick))
+    ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
+    return walked_between(topology, sources, targets, ways, numbers[targets], pick=pick)
 
 
 def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -> tuple[Ints, int]:
@@ -732,11 +738,9 @@ def layers(topology: Topology, routed: Paths) -> Ints:
 
     graph = dependency_graph(topology, MOST_LAYERS)
     closed = np.zeros(graph.uses.shape, np.bool_)
-    lengths = routed.lengths
-    order = np.argsort(-lengths, kind="stable")
-    offsets = np.append(0, np.cumsum(lengths[order], dtype=np.int64))
-    hops = np.repeat(routed.offsets[:-1][order] - offsets[:-1], lengths[order])
-    hops += np.arange(offsets[-1])
+    order = np.argsort(-routed.lengths, kind="stable")
+    places = Paths(routed.offsets, np.arange(len(routed.channels))).taken(order)
+    offsets, hops = places.offsets, places.channels
     channels = routed.channels[hops]
     found, count = assign_layers(offsets, channels, graph, closed)
     if len(found) and found.min() < 0:
@@ -797,19 +801,10 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
     """
     from netloom.routing.kernels.shortest_path import mixed
 
-    inside, ends = topology.routers, legs(topology, sources, targets)
-    pairs = mixed(mixed(sources.astype(np.uint64)) ^ targets.astype(np.uint64)).view(np.int64)
-    found = walked(
-        shortest_ways(inside),
-        ends.entry,
-        ends.exit,
-        pairs,
-        hosts=(sources, targets),
-        pick=HASHED,
-        salts=router_salts(routing, inside.num_routers),
-        wanted="hosts that can reach each other",
-    )
-    return ends.around(found)
+    numbers = mixed(mixed(sources.astype(np.uint64)) ^ targets.astype(np.uint64)).view(np.int64)
+    way = shortest_ways(topology.routers), numbers
+    salts, wanted = router_salts(routing, topology.num_routers), "hosts that can reach each other"
+    return walked_between(topology, sources, targets, *way, pick=HASHED, salts=salts, wanted=wanted)
 
 
 def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
@@ -936,7 +931,7 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a pair has a node without channels, or is not joined by two-way links.
     """
-    (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
+    links, net = two_way(topology.routers)
     if topology not in _RANKS:
         ranks = node_ranks(topology, net) if topology.direct else router_ranks(topology)
         _RANKS[topology] = ranks
@@ -944,17 +939,11 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     ways, channel = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
     # of several channels that are as short, a hash of pair and router decides
     numbers = sources.astype(np.uint64) * factors[0] ^ targets.astype(np.uint64) * factors[1]
-    found = walked(
-        ways,
-        ends.entry,
-        ends.exit,
-        numbers.view(np.int64),
-        hosts=(sources, targets),
-        pick=SALTED,
-        salts=ways.goal.astype(np.uint64) * factors[2],
-        wanted="nodes that work",
+    way, salts = (ways, numbers.view(np.int64)), ways.goal.astype(np.uint64) * factors[2]
+    found = walked_between(
+        topology, sources, targets, *way, pick=SALTED, salts=salts, wanted="nodes that work"
     )
-    return ends.around(replace(found, channels=links[channel[found.channels]]))
+    return replace(found, channels=links[channel[found.channels]])
 
 
 def router_ranks(topology: Topology) -> Ints:

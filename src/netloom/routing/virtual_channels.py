@@ -377,9 +377,7 @@ def _listed(
     wanted = "up-down, layered or routes without a circle: more VCs do not help these"
     choices = isinstance(routing, ForwardingTable) and routing.choices is not None
     if choices or isinstance(routing, rules.ShortestPath):
-        table = (
-            shortest_path_table(topology) if isinstance(routing, rules.ShortestPath) else routing
-        )
+        table = routing if choices else shortest_path_table(topology)
         assert isinstance(table, ForwardingTable)
         check_table(topology, table)
         circle = tuple(channel for channel, _ in lane_circle(topology, table))

@@ -227,7 +227,10 @@ class _Reading:
         if owner is None:
             return
         guid, name = int(owner[1], 16), owner[2]
-        if not self.is_guid(row, guid) and (name is None or not _same(name, self.every.name[row])):
+        # a name that was made from a description, perhaps shortened, has no other words
+        own = set(re.findall(r"\w+", self.every.name[row].split("@", maxsplit=1)[0]))
+        same = name is not None and bool(own) and own <= set(re.findall(r"\w+", name))
+        if not same and not self.is_guid(row, guid):
             their = f"'{name}'" if name else f"port GUID 0x{guid:016x}"
             what = f"LID 0x{lid:04x} of {their}; it is of '{self.every.name[row]}' in"
             raise self.refused(number, f"{what} {self.topology.name}", OF_THIS)
@@ -283,13 +286,6 @@ class _Reading:
                         found = f"LID 0x{base:04x} of '{every.name[row]}', but not 0x{more:04x}"
                         where = f"{found} of the same port, at switch '{self.name(self.router)}'"
                         raise self.refused(self.line, where, "all 2^LMC LIDs of a port")
-
-
-def _same(description: str, name: str) -> bool:
-    """Whether a name that was made from a description, perhaps shortened, is of this one."""
-    words = set(re.findall(r"\w+", description))
-    own = re.findall(r"\w+", name.split("@", maxsplit=1)[0])
-    return bool(own) and words.issuperset(own)
 
 
 LEVELS = 16

@@ -839,7 +839,16 @@ def waits_of_table(
         level = table.lanes.level
     if table.lanes is not None and table.lanes.lane_of is not None:
         lane_of, (out_port, in_port) = table.lanes.lane_of, port_numbers(topology)
-        entries = _entry_ports(topology, in_port, everyone=others is not None)
+        # the ports by which sources send into each router, ragged
+        routers, numbers = topology.injection_router, np.zeros(topology.num_ports, np.int32)
+        listed = np.split(in_port[topology.num_network_channels :], 2)[0]
+        numbers[: len(listed)] = listed
+        if others is not None and topology.cabling is not None:
+            routers = np.append(routers, topology.cabling.others.router)
+            numbers = np.append(numbers, topology.cabling.others.port)
+        counts = np.bincount(routers, minlength=topology.num_routers)
+        bounds = np.append(0, np.cumsum(counts, dtype=np.int64))
+        entries = bounds, numbers[np.argsort(routers, kind="stable")]
     waits = np.zeros((len(leaving) * lanes, int(np.diff(offsets).max(initial=0))), np.uint16)
     choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
     sent = port_senders(topology) if table.choices is None else senders(topology)
@@ -881,16 +890,3 @@ def _to_all(
         every = np.repeat(sent.max(axis=1, keepdims=True), many, axis=1)
         sent = np.concatenate([sent, every], axis=1)
     return np.concatenate([next_channel, others[:many]]), sent + more[:, None]
-
-
-def _entry_ports(topology: Topology, in_port: Ints, *, everyone: bool) -> tuple[Ints, Ints]:
-    """Return the ports by which sources send into each router, ragged."""
-    routers, numbers = topology.injection_router, np.zeros(topology.num_ports, np.int32)
-    listed = np.split(in_port[topology.num_network_channels :], 2)[0]
-    numbers[: len(listed)] = listed
-    if everyone and topology.cabling is not None:
-        routers = np.append(routers, topology.cabling.others.router)
-        numbers = np.append(numbers, topology.cabling.others.port)
-    order = np.argsort(routers, kind="stable")
-    counts = np.bincount(routers, minlength=topology.num_routers)
-    return np.append(0, np.cumsum(counts, dtype=np.int64)), numbers[order]
