@@ -258,6 +258,7 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
 
     Examples
     --------
+    >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
     >>> net = mesh(3, 3)
     >>> row_first = paths(net, DimensionOrder(), [0], [8])
@@ -305,6 +306,7 @@ def draw_paths(
 
     Examples
     --------
+    >>> from netloom.routing import Minimal
     >>> from netloom.topology import mesh
     >>> twice = draw_paths(mesh(2, 2), Minimal(), [0, 0, 0], [3, 3, 3], seed=1)
     >>> [path.tolist() for path in twice]
@@ -330,6 +332,7 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
 
     Examples
     --------
+    >>> from netloom.routing import UpDown
     >>> from netloom.topology import mesh
     >>> all_routes(mesh(2, 2), UpDown()).routes
     <12 paths, 16 hops>

@@ -12,9 +12,8 @@ only these must be free of circles. But an arrow also joins two escape VCs if pa
 them through other VCs.
 
 ``find_deadlock`` asks the same with a single queue per channel. A routing function may then
-deadlock exactly if there is a cycle of channels in which each may be held while the next is
-requested (Dally & Seitz, *Deadlock-free message routing in multiprocessor interconnection
-networks*, 1987).
+deadlock exactly if channels make a cycle: each may be held while the next is requested (Dally &
+Seitz, *Deadlock-free message routing in multiprocessor interconnection networks*, 1987).
 """
 
 from __future__ import annotations
@@ -477,6 +476,7 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
 
     Examples
     --------
+    >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh, torus
     >>> find_deadlock(mesh(8, 8), DimensionOrder())
     ()

@@ -31,7 +31,8 @@ def improve(search, graph, first, tries):
             search.taste[2] = draw(search, 8) / 32
         for place in range(count):
             row = search.group[place]
-            search.old_lane[row], search.old[row] = search.lane[row], search.table[row]
+            search.old_lane[row] = search.lane[row]
+            copy_row(search.old, search.table, row)
             take_out(search, graph, row)
         done, found = 0, True
         while found and done < count:
@@ -58,9 +59,17 @@ def take_out(search, graph, row):
 
 
 @kernel
+def copy_row(table, given, row):
+    """Copy a row from table to table."""
+    for router in range(table.shape[1]):
+        table[row, router] = given[row, router]
+
+
+@kernel
 def put_back(search, graph, row):
     """Let a row be as it was before."""
-    search.lane[row], search.table[row] = search.old_lane[row], search.old[row]
+    search.lane[row] = search.old_lane[row]
+    copy_row(search.table, search.old, row)
     depend(search, graph, row, search.lane[row], 1)
     keep_row(search, row, 1)
 
