@@ -7,8 +7,18 @@ import numpy as np
 from hypothesis import assume, example, given, settings, strategies as st
 
 from netloom.contention import effective_bisection, shift_loads
-from netloom.fabrics.balancing import Rules, balanced, descended, judge_of, problem_of
-from netloom.fabrics.levels import Ways, leads, shortest_ways, tree_ways, wiring_of
+from netloom.fabrics.balancing import (
+    Rules,
+    Ways,
+    balanced,
+    descended,
+    judge_of,
+    leads,
+    problem_of,
+    shortest_ways,
+    tree_ways,
+    wiring_of,
+)
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.topology import Topology, topology

@@ -189,13 +189,3 @@ def test_a_table_on_longer_ways_is_kept_where_no_shortest_one_is_as_good():
     table = tables_for_program(network, installed, flows)
     assert busiest_time(network, table, flows) == 8.0
     assert lane_circle(network, table) == ()
-
-
-@pytest.mark.parametrize("lanes", [1, 2])
-def test_few_lanes_are_enough_for_a_program_on_a_torus(lanes):
-    network = topology("torus:4x4/1")
-    source, target = np.divmod(np.arange(256, dtype=np.int32), 16)
-    flows = flows_of(network, source, target, np.ones(256))
-    table = tables_for_program(network, ENGINES["minhop"](network), flows, lanes=lanes)
-    assert lanes_used(table) <= lanes
-    assert lane_circle(network, table) == ()

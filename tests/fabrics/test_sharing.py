@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from netloom.bounds import busiest_bound
 from netloom.fabrics.figures import MOST_NAMED, cause_of, table_figures
-from netloom.fabrics.program import flows_of, sharing
+from netloom.fabrics.program import Job, flows_of, shared_by
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology, without
 from netloom.topology.core import way_back
@@ -25,27 +25,27 @@ def test_jobs_cost_each_other_what_their_paths_say(spec, seed, count):
     for _ in range(count):
         source, target = rng.integers(0, net.num_hosts, (2, 6)).astype(np.int32)
         volume = rng.integers(1, 9, 6).astype(float)
-        jobs.append(flows_of(net, source, target, volume))
+        flows = flows_of(net, source, target, volume)
+        jobs.append(Job(str(len(jobs)), np.arange(net.num_hosts), "", flows, 0.0))
         load = Counter()
         for a, b, bytes_ in zip(source, target, volume, strict=True):
             if net.node_of_host[a] != net.node_of_host[b]:
                 for channel in paths(net, table, [a], [b]).whole(net).channels.tolist():
                     load[channel] += bytes_ / net.channel_bandwidth[channel]
         loads.append(load)
-    found = sharing(net, table, jobs)
+    found, cables = shared_by(net, table, jobs)
     alone = [max(load.values(), default=0) for load in loads]
-    assert found.alone.tolist() == pytest.approx(alone)
+    assert [job.alone for job in found] == pytest.approx(alone)
     together = Counter()
     for load, longest in zip(loads, alone, strict=True):
         for channel, time in load.items():
             together[channel] += time / longest
     for job, load in enumerate(loads):
         slowest = max((together[channel] for channel in load), default=1.0)
-        assert found.slowdown[job] == pytest.approx(slowest)
+        assert found[job].slowdown == pytest.approx(slowest)
     several = {c for c in together if sum(c in load for load in loads) > 1}
-    shared = found.shared
-    assert {*shared.tolist()} == several
-    assert np.all(np.diff(found.use[:, shared].sum(axis=0)) <= 0)
+    assert {each.cable.channel for each in cables} == several
+    assert np.all(np.diff([each.use for each in cables]) <= 0)
 
 
 @settings(max_examples=20, deadline=None)

@@ -24,8 +24,8 @@ from netloom.routing.by_hop.tables import (
     hosted_ports,
     next_ports,
 )  # fmt: skip
+from netloom.routing.rules import shortest_ways
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.routing.ways import shortest_ways
 
 CHOICES = [DRAWN, TWO, LEAST, EVERY, HASHED]
 

@@ -11,7 +11,7 @@ from netloom.base.errors import InputError
 from netloom.routing import draw_aux, hosted_ports, virtual_channel_routing
 from netloom.routing.by_hop.hosted import followed, hop_circle
 from netloom.routing.by_hop.tables import GIVEN, channels_at_ports, next_ports
-from netloom.routing.ways import shortest_ways
+from netloom.routing.rules import shortest_ways
 from netloom.topology import topology
 from tests.networks import HOSTED
 from tests.properties.hosted_networks import uneven_graphs

@@ -20,6 +20,7 @@ from netloom.routing.by_hop.tables import (
 )
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.kernels.virtual_channels import allowed
+from netloom.routing.rules import shortest_ways
 from netloom.routing.source_routing import table
 from netloom.routing.virtual_channel_tables import (
     RULES,
@@ -29,7 +30,6 @@ from netloom.routing.virtual_channel_tables import (
     table_routing,
 )
 from netloom.routing.virtual_channels import virtual_channel_routing
-from netloom.routing.ways import shortest_ways
 from netloom.simulation.network.engine import reserve_paths
 from netloom.simulation.network.layout import PACKET
 from netloom.topology.core import attach_hosts

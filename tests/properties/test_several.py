@@ -23,8 +23,7 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.ragged import legs
-from netloom.routing.rules import host_routers
-from netloom.routing.ways import dimensions
+from netloom.routing.rules import dimensions, host_routers
 from netloom.topology import topology
 from tests.properties.several_strategies import flows, networks, router_graphs
 from tests.reference.several import Way, valiant_group_paths, valiant_paths

@@ -19,8 +19,8 @@ from netloom.routing import (
     source_routes,
     table,
 )
-from netloom.routing.deadlock import listed_cycle
 from netloom.routing.rules import Minimal
+from netloom.routing.virtual_channels import listed_cycle
 from netloom.topology import Topology, graph_topology, hop_distances, mesh, topology, torus, without
 from netloom.topology.core import attach_hosts
 from tests.routing.test_spread import random_network

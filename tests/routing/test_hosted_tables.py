@@ -6,16 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 import netloom as nl
 from netloom.base.errors import InputError, NoRouteError
-from netloom.routing import (
-    DModK,
-    Minimal,
-    ShortestPath,
-    Spread,
-    find_deadlock,
-    paths,
-    spread_table,
-    table,
-)
+from netloom.routing import DModK, ShortestPath, Spread, find_deadlock, paths, spread_table, table
 from netloom.topology import mesh, topology, torus, without
 from netloom.topology.core import attach_hosts
 from tests.routing.test_spread import random_network
@@ -169,17 +160,3 @@ def test_routers_may_have_any_number_of_channels():
     one, two = (paths(wide, each, *every_pair(wide)) for each in (by_spine, DModK()))
     assert np.array_equal(one.channels, two.channels)
     assert find_deadlock(wide, by_spine) == ()
-
-
-def test_circles_of_choices_are_found_where_hosts_hang_on_routers():
-    grid = mesh(2, 2)
-    for network in (grid, topology("mesh:2x2/1"), topology("mesh:2x2/3")):
-        inside, first = network.routers, network.router_vertex(0)
-
-        def nearer(node, target, *, network=network, inside=inside, first=first):
-            channels = np.flatnonzero(inside.channel_source == node - first)
-            there = channels[inside.channel_target[channels] == network.ejection_router[target]]
-            return there if len(there) else channels
-
-        circle = find_deadlock(network, table(network, nearer))
-        assert circle == find_deadlock(grid, Minimal())

@@ -17,8 +17,7 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.kernels.several import several_waits
-from netloom.routing.rules import detour, ends_of, host_routers, listed
-from netloom.routing.ways import shortest_ways
+from netloom.routing.rules import detour, ends_of, host_routers, listed, shortest_ways
 from netloom.topology import mesh, topology, without
 from netloom.topology.core import ranks
 from tests.properties.several_strategies import networks
@@ -114,14 +113,14 @@ def test_draws_are_as_likely_as_the_paths_and_the_same_again():
             assert abs(count.get(key, 0) / many - p) <= 5 * sigma
 
 
-def check(ways, sources, goals, *, to_group=False):
+def check(ways, sources, goals):
     """Compare what is held and asked for, and where packets arrive, with all paths written out."""
     entries = np.zeros((1, len(ways.group)), np.bool_)
     entries[0, sources] = True
     place = ranks(ways.out_offsets, ways.out_channels)
-    waits, arrived, joined = several_waits(ways, place, entries, goals, to_group)
+    waits, arrived, joined = several_waits(ways, place, entries, goals)
     pairs = np.array(list(product(sources.tolist(), goals.tolist())), np.int32)
-    found = listed(ways, *pairs.T.copy(), to_group=to_group, where="all")
+    found = listed(ways, *pairs.T.copy(), where="all")
     held, slot = np.nonzero(waits)
     asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
     given_waits = set(zip(held.tolist(), asked.tolist(), strict=True))
@@ -134,7 +133,7 @@ def check(ways, sources, goals, *, to_group=False):
 
 def check_detour(network, routing):
     trip, hosts = detour(network, routing), host_routers(network, "")
-    arrived = check(trip.ways, hosts, trip.goals, to_group=trip.to_group)
+    arrived = check(trip.out, hosts, trip.goals)
     check(trip.ways, np.union1d(hosts, arrived), hosts)
 
 

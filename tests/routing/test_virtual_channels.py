@@ -143,46 +143,6 @@ def test_dimension_order_in_another_order():
     assert asked(first, 0, target=15) == {(EAST, 0), (EAST, 1)}
 
 
-def test_the_dateline_of_a_ring_of_eight():
-    ring = virtual_channel_routing(torus(8), "dimension-order", num_vcs=5)  # classes 012 and 34
-    low, high = {(0, 0), (0, 1), (0, 2)}, {(0, 3), (0, 4)}
-    assert asked(ring, 6, source=6, target=1) == low  # 6 -> 7 -> 0 -> 1
-    assert asked(ring, 7, 0, source=6, target=1) == high
-    assert asked(ring, 0, 3, source=6, target=1) == high
-    assert asked(ring, 7, source=7, target=1) == high
-    assert asked(ring, 1, source=1, target=4) == low | high  # never crosses
-    assert asked(ring, 2, 2, source=1, target=4) == low | high
-    assert asked(ring, 2, 3, source=1, target=4) == high  # and stays up
-    assert asked(ring, 1, source=1, target=7) == {(1, 0), (1, 1), (1, 2)}  # falling: 1 -> 0 -> 7
-    assert asked(ring, 0, 5, source=1, target=7) == {(1, 3), (1, 4)}
-
-
-def test_a_tie_goes_as_the_coin_fell():
-    net = virtual_channel_routing(torus(4, 4), "dimension-order", num_vcs=2)
-    for coin, ports_now in ((0b00, {EAST}), (0b10, {WEST}), (0b01, {EAST}), (0b11, {WEST})):
-        assert {port for port, _ in asked(net, 5, target=7, source=5, coin=coin)} == ports_now
-    assert {port for port, _ in asked(net, 5, target=13, source=5, coin=0b01)} == {NORTH}
-
-
-def test_adaptive_takes_both_ways_of_a_tie_and_escapes_by_one():
-    net = virtual_channel_routing(torus(4, 4), "adaptive", num_vcs=4)
-    found = asked(net, 0, source=0, target=10, coin=0)  # two steps in x, two in y
-    assert found == {(port, vc) for port in range(4) for vc in (2, 3)} | {(EAST, 1)}
-    assert net.tables.adaptive_vcs == 0b1100
-    assert asked(net, 3, source=0, target=1, coin=0) >= {(EAST, 0)}  # 3 -> 0 -> 1: crosses
-
-
-def test_the_sticky_escape_is_never_left():
-    net = virtual_channel_routing(torus(8, 8), "adaptive-sticky-escape", num_vcs=5)
-    free = asked(net, 9, source=9, target=27)
-    assert free == {(EAST, 0), (EAST, 3), (SOUTH, 3)}
-    assert asked(net, 9, EAST * 5 + 3, source=8, target=27) == free
-    assert asked(net, 9, EAST * 5 + 0, source=8, target=27) == {(EAST, 0)}
-    assert asked(net, 0, EAST * 5 + 1, source=7, target=1) == {(EAST, 1)}  # has crossed, stays up
-    assert asked(net, 0, EAST * 5 + 3, source=7, target=1) == {(EAST, 0), (EAST, 3)}
-    assert net.tables.adaptive_vcs == 0
-
-
 @pytest.mark.parametrize(
     ("name", "source", "node", "target", "ports_now"),
     [
@@ -202,22 +162,6 @@ def test_the_sticky_escape_is_never_left():
 )
 def test_turns_on_a_mesh_of_six(name, source, node, target, ports_now):
     assert ports_asked(name, mesh(6, 6), source, node, target) == ports_now
-
-
-def test_o1turn_is_one_order_or_the_other():
-    net = virtual_channel_routing(mesh(4, 4), "o1turn", num_vcs=3)
-    assert asked(net, 0, target=15, coin=0) == {(EAST, 0), (EAST, 1)}
-    assert asked(net, 0, target=15, coin=1) == {(SOUTH, 2)}
-    assert not net.uses_credits
-    assert virtual_channel_routing(mesh(4, 4), "o1turn-adaptive", num_vcs=2).uses_credits
-
-
-def test_valiant_changes_class_where_it_changes_goal():
-    net = virtual_channel_routing(mesh(4, 4), "valiant", num_vcs=3)
-    assert asked(net, 0, target=0, aux=3) == {(EAST, 0), (EAST, 1)}  # at its target, but not yet
-    assert arrived(net.tables, 3, 3) == -5
-    assert asked(net, 3, target=0, aux=-5) == {(WEST, 2)}
-    assert asked(net, 0, target=0, aux=-5) == {(4, 0), (4, 1), (4, 2)}
 
 
 def test_all_ejection_channels_may_be_taken():
@@ -289,16 +233,6 @@ def test_the_shortest_path_table_is_the_shortest_path(topology):
         assert walk(routing, s, t) == path.tolist()
 
 
-def test_shortest_paths_round_a_ring_are_refused():
-    ring = graph_topology(nx.cycle_graph(5))
-    with pytest.raises(DeadlockError) as caught:
-        virtual_channel_routing(ring, "shortest-path", num_vcs=4)
-    assert sorted(caught.value.cycle) in (
-        ["0 -> 1", "1 -> 2", "2 -> 3", "3 -> 4", "4 -> 0"],
-        ["0 -> 4", "1 -> 0", "2 -> 1", "3 -> 2", "4 -> 3"],
-    )
-
-
 def test_given_routes_are_followed_hop_by_hop(tmp_path):
     net = mesh(3, 3)
     routes = source_routes(net, [[0, 3, 4, 5], [2, 1, 0], [5, 8]])
@@ -324,19 +258,6 @@ def test_given_routes_in_a_circle_are_refused():
 
 def one_way(ring):
     return table(ring, lambda node, target: node, name="one way")
-
-
-def test_a_table_of_yours_is_followed():
-    line = graph_topology(nx.path_graph(4))
-    channel = {
-        pair: c
-        for c, pair in enumerate(
-            zip(line.channel_source.tolist(), line.channel_target.tolist(), strict=True)
-        )
-    }
-    made = table(line, lambda node, target: channel[node, node + (1 if target > node else -1)])
-    routing = virtual_channel_routing(line, made, num_vcs=2)
-    assert [line.channel_name(c) for c in walk(routing, 3, 1)] == ["3 -> 2", "2 -> 1"]
 
 
 def test_a_table_may_offer_a_choice():
@@ -400,9 +321,3 @@ def test_a_router_has_62_slots_at_most():
         virtual_channel_routing(torus3d, "default", num_vcs=8, injection_channels=3)
     with pytest.raises(InputError, match="vcs: found 0"):
         virtual_channel_routing(torus3d, "default", num_vcs=0)
-
-
-def test_62_slots_are_counted_right():
-    net = virtual_channel_routing(mesh(2), "default", num_vcs=31)
-    assert asked(net, 0, target=1) == {(0, vc) for vc in range(31)}
-    assert asked(net, 1, target=1) == {(1, vc) for vc in range(31)}

@@ -21,7 +21,7 @@ from netloom.base.figures import Figures, derived, figure, unseen
 from netloom.base.words import number
 from netloom.bounds.demand import Demand, crossing, crossing_stretches, leading_out
 from netloom.contention.mapped import carried
-from netloom.routing.ways import dimensions
+from netloom.routing.rules import dimensions
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape, joined
 from netloom.topology.measures import heights, router_heights

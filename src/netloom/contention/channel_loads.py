@@ -23,7 +23,7 @@ from netloom.base.errors import InputError
 from netloom.contention.expected_load import checked_pairs, expected_loads
 from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.ragged import legs
-from netloom.routing.ways import cube_tables
+from netloom.routing.rules import cube_tables
 from netloom.topology import Cube, Topology
 
 BLOCK = 2**20

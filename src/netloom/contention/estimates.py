@@ -22,7 +22,7 @@ from netloom.base.figures import Figures
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.expected_load import dimension_order_loads
 from netloom.routing import DimensionOrder
-from netloom.routing.ways import cube_tables
+from netloom.routing.rules import cube_tables
 from netloom.topology import Cube, average_distance
 
 MOST_PLACEMENTS = 5_000

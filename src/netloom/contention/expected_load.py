@@ -59,18 +59,22 @@ from netloom.routing import (
 from netloom.routing.by_hop.tables import channels_by_port
 from netloom.routing.ragged import Legs, legs
 from netloom.routing.rules import (
+    JOINED,
     Detour,
+    Ways,
+    cube_tables,
     detour,
     ends_of,
     followed,
+    is_hyperx,
     listed,
+    shortest_ways,
     target_numbers,
     walked,
     ways_of,
     whole_tree,
 )
 from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
-from netloom.routing.ways import JOINED, Ways, cube_tables, is_hyperx, shortest_ways
 from netloom.topology import Cube, Topology
 
 Blocks: TypeAlias = Iterable[tuple[Legs, Floats]]
@@ -593,7 +597,7 @@ def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
         for sources in _blocks(np.flatnonzero(sent), many):
             source = sources.astype(np.int32).repeat(many)
             goals = np.tile(trip.goals, len(sources))
-            there = listed(trip.ways, source, goals, to_group=True, where="valiant-group")
+            there = listed(trip.out, source, goals, where="valiant-group")
             assert there.pair is not None
             assert there.probability is not None
             begin, chance = source[there.pair], there.probability / many

@@ -11,7 +11,7 @@ one only when all rows that use it are removed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,7 +243,7 @@ class _Frame:
         # times the mean time of channels if all paths are as short as can be
         self.room = np.ascontiguousarray(rate * (paths / float(rate.sum()) if paths else 1.0))
 
-    def search(self, lanes: int, rng: np.random.Generator, number: int, group: int) -> Search:
+    def search(self, lanes: int, rng: np.random.Generator, number: int, most_rows: int) -> Search:
         """Return the state of a search: every fourth in random order, others by number."""
         from scipy.sparse.csgraph import breadth_first_order
 
@@ -260,19 +260,17 @@ class _Frame:
             tree[down] = tree[self.back[down]] = True
         order = rng.permutation(many) if number % 4 == 3 else np.arange(many)
         taste = np.array([1.0 + number % 2, (2.0, 1.5)[number // 2 % 2], 0.0])
-        return Search(
-            np.full((many, count), -1, np.int32), np.zeros(many, np.int64),
-            np.full((many, count), -1, np.int32), np.zeros(many, np.int64),
-            self.exits, np.bincount(part)[part][self.exits], order, np.zeros(many, np.int64),
-            self.sent, inside.channel_source, inside.channel_target, self.room, tree,
-            np.zeros(channels, np.int64), np.zeros(channels, np.int64),
-            np.zeros((count, channels), np.int32),
-            np.zeros(channels, np.int64), np.zeros(channels, np.int64), np.zeros(channels),
-            np.zeros(count), np.zeros(count, np.bool_),
-            np.zeros(channels, [("key", "f8"), ("item", "i8")]),
-            rng.integers(1, 2**62, 1), taste,
-            lanes, len(self.ends), ROUNDS * many, group, COLLIDING, np.inf,
-        )  # fmt: skip
+        table, lane = np.full((2, many, count), -1, np.int32), np.zeros((2, many), np.int64)
+        reach, group = np.bincount(part)[part][self.exits], np.zeros(many, np.int64)
+        rows = table[0], lane[0], table[1], lane[1], self.exits, reach, order, group, self.sent
+        wires = inside.channel_source, inside.channel_target, self.room, tree
+        load, alike, own, touched = np.zeros((4, channels), np.int64)
+        loads = load, alike, np.zeros((count, channels), np.int32), own, touched, np.zeros(channels)
+        heap = np.zeros(channels, [("key", "f8"), ("item", "i8")])
+        scratch = np.zeros(count), np.zeros(count, np.bool_), heap, rng.integers(1, 2**62, 1), taste
+        numbers = lanes, len(self.ends), ROUNDS * many, most_rows, COLLIDING, np.inf
+        fields: list[Any] = [*rows, *wires, *loads, *scratch, *numbers]
+        return Search(*fields)
 
 
 def _reserve(search: Search, graph: DependencyGraph, sign: int) -> None:

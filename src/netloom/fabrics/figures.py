@@ -470,11 +470,8 @@ def ways_of(
         leaves = np.where(table.undelivered, -1, leaves).astype(np.int32)
     if sent.shape[1] > 1:
         sent = sent[:, chosen]
-    found = all_to_all(
-        table.next_channel[chosen], wanted[chosen], leaves[chosen], sent, own[chosen],
-        topology.routers.channel_target,
-    )  # fmt: skip
-    return Ways(*found)
+    asked = table.next_channel[chosen], wanted[chosen], leaves[chosen], sent, own[chosen]
+    return Ways(*all_to_all(*asked, topology.routers.channel_target))
 
 
 def pairs_reached(topology: Topology, arrives: Bools) -> Reached:

@@ -18,9 +18,16 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.words import counted, number, percent
-from netloom.fabrics.balancing import MOST_LANES, Objective, balanced
+from netloom.fabrics.balancing import (
+    MOST_LANES,
+    Objective,
+    balanced,
+    costs_nothing,
+    leads,
+    shortest_ways,
+    tree_ways,
+)
 from netloom.fabrics.figures import Cable, cable, pairs_reached, ways_of
-from netloom.fabrics.levels import costs_nothing, leads, shortest_ways, tree_ways
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     forwarded_paths,
@@ -152,27 +159,21 @@ def for_program(
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))
-    best, least = start, _busiest(topology, start, flows)
+    best, least = start, busiest_time(topology, start, flows)
     for turn in range(tries if len(known) else 0):
         turns = np.array([rng.permutation(len(known)) for _ in powers])
         if turn == 0:
             turns[:] = np.arange(len(known))
-        laid = descend(
-            start.next_channel[known], topology.ejection_router[known], listed, allowed[known],
-            inside.outgoing(), inside.channel_target, speed, turns, powers,
-        )  # fmt: skip
+        begun = start.next_channel[known], topology.ejection_router[known], listed, allowed[known]
+        wires = inside.outgoing(), inside.channel_target, speed
+        laid = descend(*begun, *wires, turns, powers)
         table = start.next_channel.copy()
         table[known] = laid
         found = replace(start, next_channel=table)
-        time = _busiest(topology, found, flows)
+        time = busiest_time(topology, found, flows)
         if time < least * (1 - 1e-9):
             best, least = found, time
     return best
-
-
-def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
-    times = program_times(topology, table, flows)
-    return float(times[: topology.num_network_channels].max(initial=0.0))
 
 
 def fitting(topology: Topology, rows: Ints, allowed: Bools) -> Ints:
@@ -214,9 +215,10 @@ def busiest_time(topology: Topology, table: ForwardingTable, flows: Flows) -> fl
     7.0
     """
     try:
-        return _busiest(topology, table, flows)
+        times = program_times(topology, table, flows)
     except NoRouteError:
         return float("inf")
+    return float(times[: topology.num_network_channels].max(initial=0.0))
 
 
 def tables_for_program(
@@ -290,7 +292,7 @@ def tables_for_program(
             start[known] = fitting(topology, each.next_channel[known], allowed[known])
             begun = replace(general, next_channel=start)
             tried.append(for_program(topology, begun, flows, allowed, seed=seed))
-        table = around(min(tried, key=lambda each: _busiest(topology, each, flows)))
+        table = around(min(tried, key=lambda each: busiest_time(topology, each, flows)))
         if table is not None:
             found.insert(0, table)
             break
@@ -459,72 +461,6 @@ class Job(NamedTuple):
     inside: float
 
 
-class Sharing(NamedTuple):
-    """What jobs that run at the same time cost each other.
-
-    Every job sends all its messages once. Alone, it takes the time that its busiest channel works
-    (bytes / bandwidth). This is the unit of time of each job, so that jobs of different sizes are
-    compared as if they sent without pause.
-
-    Attributes
-    ----------
-    alone, busiest
-        float64[jobs], the longest time that a channel works for each job, in bytes over bandwidth;
-        0 of a job that sends nothing through the network. int64[jobs], that channel.
-    use
-        float64[jobs, num_channels], the time that each channel works, over that.
-    slowdown, slowest
-        float64[jobs], how many times as long as alone each job takes at most beside the others.
-        That is the time that the busiest of its channels works for all jobs together. int64[jobs],
-        that channel.
-    shared
-        int64[], the channels that several jobs use, the busiest first.
-    """
-
-    alone: Floats
-    busiest: Ints
-    use: Floats
-    slowdown: Floats
-    slowest: Ints
-    shared: Ints
-
-
-def sharing(topology: Topology, table: ForwardingTable, jobs: Sequence[Flows]) -> Sharing:
-    """Return what jobs that run at the same time cost each other.
-
-    Parameters
-    ----------
-    topology, table
-        The network and where its routers forward.
-    jobs
-        What each sends through the network, by pairs that the table routes.
-
-    Examples
-    --------
-    Two jobs on two leaves with one spine:
-
-    >>> from netloom.fabrics.program import flows_of
-    >>> from netloom.routing.forwarding.engines import ENGINES
-    >>> from netloom.topology import topology
-    >>> net = topology("leaf-spine:2x1x2")
-    >>> jobs = [flows_of(net, *np.array([[a], [b]]), np.ones(1)) for a, b in ((0, 2), (1, 3))]
-    >>> found = sharing(net, ENGINES["minhop"](net), jobs)
-    >>> found.slowdown, found.shared[0]
-    (array([2., 2.]), np.int64(0))
-    """
-    times = np.zeros((len(jobs), topology.num_channels))
-    for place, flows in enumerate(jobs):
-        if len(flows.source):
-            times[place] = program_times(topology, table, flows)
-    alone = times.max(axis=1, initial=0.0)
-    use = times / np.maximum(alone, 1e-300)[:, None]
-    together = np.where(use > 0, use.sum(axis=0), 0.0)
-    slowdown = np.where(alone > 0, together.max(axis=1, initial=1.0), 1.0)
-    several = np.flatnonzero((use > 0).sum(axis=0) > 1)
-    shared = several[np.argsort(-use[:, several].sum(axis=0), kind="stable")]
-    return Sharing(alone, times.argmax(axis=1), use, slowdown, together.argmax(axis=1), shared)
-
-
 class JobUse(Figures):
     """What a job's traffic takes on a channel, as a share of what the job takes alone."""
 
@@ -596,6 +532,11 @@ class JobCosts(NamedTuple):
 def shared_by(topology: Topology, table: ForwardingTable, jobs: Sequence[Job]) -> JobCosts:
     """Return what jobs that run at the same time cost each other under a table.
 
+    Every job sends all its messages once. Alone, it takes the time that its busiest channel works
+    (bytes / bandwidth). This is the unit of time of each job, so that jobs of different sizes are
+    compared as if they sent without pause. Beside the others it takes at most the time that the
+    busiest of its channels works for all jobs together.
+
     Examples
     --------
     Two jobs of two hosts each, on two leaves with one spine:
@@ -612,18 +553,22 @@ def shared_by(topology: Topology, table: ForwardingTable, jobs: Sequence[Job]) -
     >>> first.slowdown, first.shared_with, shared.cable.words, shared.use
     (2.0, ('two',), 'leaf0 → spine0', 2.0)
     """
-    routed, lost = [], []
-    for job in jobs:
-        ways = ways_of(topology, table, job.hosts)
-        reached = pairs_reached(topology, ways.arrives)(job.flows.source, job.flows.target)
-        sent = job.flows
-        routed.append(Flows(sent.source[reached], sent.target[reached], sent.volume[reached]))
+    times, lost = np.zeros((len(jobs), topology.num_channels)), []
+    for place, job in enumerate(jobs):
+        arrives = ways_of(topology, table, job.hosts).arrives
+        reached = pairs_reached(topology, arrives)(job.flows.source, job.flows.target)
         lost.append(int((~reached).sum()))
-    found = sharing(topology, table, routed)
+        if reached.any():
+            source, target = job.flows.source[reached], job.flows.target[reached]
+            sent = Flows(source, target, job.flows.volume[reached])
+            times[place] = program_times(topology, table, sent)
+    alone, busiest = times.max(axis=1, initial=0.0), times.argmax(axis=1)
+    use = times / np.maximum(alone, 1e-300)[:, None]
+    together = np.where(use > 0, use.sum(axis=0), 0.0)
     costs = []
     for place, job in enumerate(jobs):
-        sends, slowest = bool(found.alone[place] > 0), int(found.slowest[place])
-        beside = np.flatnonzero(found.use[:, slowest] > 0).tolist()
+        slowest = int(together[place].argmax())
+        beside = np.flatnonzero(use[:, slowest] > 0).tolist() if alone[place] > 0 else []
         costs.append(
             JobCost(
                 name=job.name,
@@ -632,25 +577,20 @@ def shared_by(topology: Topology, table: ForwardingTable, jobs: Sequence[Job]) -
                 program=job.program,
                 inside=job.inside,
                 unrouted=lost[place],
-                alone=float(found.alone[place]),
-                slowdown=float(found.slowdown[place]),
-                busiest=cable(topology, int(found.busiest[place])) if sends else None,
-                shared=cable(topology, slowest) if sends and len(beside) > 1 else None,
-                shared_with=tuple(jobs[each].name for each in beside if sends and each != place),
+                alone=float(alone[place]),
+                slowdown=float(together[place, slowest]) if beside else 1.0,
+                busiest=cable(topology, int(busiest[place])) if beside else None,
+                shared=cable(topology, slowest) if len(beside) > 1 else None,
+                shared_with=tuple(jobs[each].name for each in beside if each != place),
             )
         )
-    return JobCosts(
-        tuple(costs),
-        tuple(
-            SharedCable(
-                use=float(found.use[:, channel].sum()),
-                cable=cable(topology, channel),
-                jobs=tuple(
-                    JobUse(name=job.name, use=use)
-                    for job, use in zip(jobs, found.use[:, channel].tolist(), strict=True)
-                    if use
-                ),
-            )
-            for channel in found.shared.tolist()
-        ),
-    )
+    several = np.flatnonzero((use > 0).sum(axis=0) > 1)
+    shared = several[np.argsort(-use[:, several].sum(axis=0), kind="stable")].tolist()
+    names = [job.name for job in jobs]
+    cables = []
+    for channel in shared:
+        each = zip(names, use[:, channel].tolist(), strict=True)
+        jobs_on = tuple(JobUse(name=name, use=part) for name, part in each if part)
+        total, where = float(use[:, channel].sum()), cable(topology, channel)
+        cables.append(SharedCable(use=total, cable=where, jobs=jobs_on))
+    return JobCosts(tuple(costs), tuple(cables))

@@ -21,21 +21,19 @@ from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.textfiles import replacing, write_text
-from netloom.fabrics.balancing import Problem, Rules, descended, other_rows, problem_of
-from netloom.fabrics.few_lanes import exits_of_others
-from netloom.fabrics.levels import Ways, costs_nothing, shortest_ways, tree_ways
-from netloom.routing.forwarding.tables import (
-    NO_PORT,
-    ForwardingTable,
-    addressed,
-    addresses,
-    dependency_graph,
-    lane_circle,
-    layered,
-    port_table,
-    rows_of_lids as owners_of_lids,
-    whole_table,
+from netloom.fabrics.balancing import (
+    Problem,
+    Rules,
+    Ways,
+    costs_nothing,
+    descended,
+    other_rows,
+    problem_of,
+    shortest_ways,
+    tree_ways,
 )
+from netloom.fabrics.few_lanes import exits_of_others
+from netloom.routing.forwarding import tables
 from netloom.topology import Topology
 from netloom.topology.measures import router_heights
 from netloom.topology.names import folded, natural
@@ -64,8 +62,8 @@ NEAR = 1.01
 
 
 def repaired(
-    topology: Topology, installed: ForwardingTable, *, seed: int = DEFAULT_SEED
-) -> ForwardingTable:
+    topology: Topology, installed: tables.ForwardingTable, *, seed: int = DEFAULT_SEED
+) -> tables.ForwardingTable:
     """Return a table for a network that has lost something since one was installed.
 
     Entries that still lead on stay, unless others would have to carry much more without a change.
@@ -107,20 +105,20 @@ def repaired(
     if others is not None and installed.others is not None:
         lost = _missing(exits_of_others(topology), shortest, installed.others)
         kept = other_rows(topology, tree, installed.others, ~np.any(lost, axis=1))
-        everyone = not lane_circle(topology, installed, everyone=True)
+        everyone = not tables.lane_circle(topology, installed, everyone=True)
     plans = list(_prices(problem, seed, must))
-    if one_lane and not lane_circle(topology, installed):
+    if one_lane and not tables.lane_circle(topology, installed):
         plans += _prices(problem, seed, must, moving)
     limit = MUCH * int(must.sum())
-    best: tuple[tuple[int, float, int], ForwardingTable] | None = None
+    best: tuple[tuple[int, float, int], tables.ForwardingTable] | None = None
     for rules, frozen in plans:
         rows = others if frozen is None else kept
         for table, longest in descended(problem, rules, old, frozen):
             changed = int((table != old).sum())
             rank = changed if changed > limit else 0, longest, changed
             if best is None or rank < best[0]:
-                new = ForwardingTable("balanced", table.copy(), rows)
-                if frozen is None or not lane_circle(topology, new, everyone=everyone):
+                new = tables.ForwardingTable("balanced", table.copy(), rows)
+                if frozen is None or not tables.lane_circle(topology, new, everyone=everyone):
                     best = rank, new
         if best is not None and best[0][:2] <= (0, problem.least_longest() * NEAR):
             break
@@ -128,7 +126,7 @@ def repaired(
     chosen = best[1]
     if one_lane:
         return chosen
-    return replace(chosen, lanes=layered(topology, chosen.next_channel))
+    return replace(chosen, lanes=tables.layered(topology, chosen.next_channel))
 
 
 def _missing(ends: Ints, shortest: Ways, table: Ints) -> Bools:
@@ -146,13 +144,9 @@ def _prices(
     rng = np.random.default_rng(seed)
     count, routers = must.shape
     for price in PRICES:
-        yield (
-            Rules(
-                rng.permutation(count), rng.permutation(routers), 1.0, bound, rounds=ROUNDS, free=0,
-                price=FIRM, change=price * unit,
-            ),
-            None if moving is None else ~moving,
-        )  # fmt: skip
+        turns, order = rng.permutation(count), rng.permutation(routers)
+        rules = Rules(turns, order, 1.0, bound, ROUNDS, free=0, price=FIRM, change=price * unit)
+        yield rules, None if moving is None else ~moving
 
 
 BLOCK_LIDS = 64
@@ -202,10 +196,10 @@ class Changes(Figures):
 
         cabling = self.topology.cabling
         assert cabling is not None
-        names = addresses(self.topology).name
+        names = tables.addresses(self.topology).name
         first = len(names) - self.topology.num_routers
         ports = {
-            name: pl.Series(port.astype(np.int64)).replace(NO_PORT, None)
+            name: pl.Series(port.astype(np.int64)).replace(tables.NO_PORT, None)
             for name, port in (("old_port", self.old_port), ("new_port", self.new_port))
         }
         return pl.DataFrame(
@@ -220,7 +214,9 @@ class Changes(Figures):
         )
 
 
-def table_changes(topology: Topology, old: ForwardingTable, new: ForwardingTable) -> Changes:
+def table_changes(
+    topology: Topology, old: tables.ForwardingTable, new: tables.ForwardingTable
+) -> Changes:
     """Return what differs between the tables that are installed and new ones.
 
     Both are of this network. If only one leads to other end points, those do not count.
@@ -230,14 +226,14 @@ def table_changes(topology: Topology, old: ForwardingTable, new: ForwardingTable
     InputError
         If the network has no LIDs, or a table is of another one.
     """
-    addressed(topology, "changes of tables")
-    every, rows = addresses(topology), [whole_table(each) for each in (old, new)]
+    tables.addressed(topology, "changes of tables")
+    every, rows = tables.addresses(topology), [tables.whole_table(each) for each in (old, new)]
     for table, own in zip((old, new), rows, strict=True):
         if own.shape[1] != topology.num_routers or len(table.next_channel) != topology.num_ports:
             found = f"{len(table.next_channel)} ports of hosts and {own.shape[1]} routers"
             raise InputError(f"routing {table}", found, f"a table of {topology.name}")
     count = min(len(each) for each in rows)
-    before, after = (port_table(topology, each)[:count] for each in (old, new))
+    before, after = (tables.port_table(topology, each)[:count] for each in (old, new))
     row, router = np.nonzero((before != after) & (every.lid[:count, None] > 0))
     here = every.router[row] == router
     leads = rows[0][row, router] >= 0
@@ -283,7 +279,7 @@ KINDS = ("Channel Adapter", "Channel Adapter", "Switch")
 """What OpenSM calls each kind of ``Addresses``."""
 
 
-def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
+def write_lfts(topology: Topology, table: tables.ForwardingTable, path: str | Path) -> int:
     """Write a table as OpenSM dumps them, and loads them. Return the number of its entries.
 
     All LIDs have entries: those of hosts' ports (each of 2**lmc, the same way), of other end
@@ -296,17 +292,15 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
         If the network has no LIDs or GUIDs, the last router of a way sends packets elsewhere, or
         the file cannot be written.
     """
-    cabling = addressed(
-        topology, str(path),
-        wanted="a fabric with both, so that switches can be told what to do: the output of "
-        "ibnetdiscover in the running subnet",
-    )  # fmt: skip
+    wanted = "a fabric with both, so that switches can be told what to do: the output of "
+    wanted += "ibnetdiscover in the running subnet"
+    cabling = tables.addressed(topology, str(path), wanted=wanted)
     if table.undelivered is not None and table.undelivered.any():
         row = int(np.argmax(table.undelivered))
-        found = f"a table that does not deliver to '{addresses(topology).name[row]}'"
+        found = f"a table that does not deliver to '{tables.addresses(topology).name[row]}'"
         raise InputError(f"routing {table}", found, "one that does")
-    every, owner = addresses(topology), owners_of_lids(topology, topology.name)
-    ports = port_table(topology, with_others(topology, table))
+    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
+    ports = tables.port_table(topology, with_others(topology, table))
     lids = np.flatnonzero(owner >= 0)
     rows = owner[lids]
     tails = [
@@ -314,12 +308,14 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
         for row in rows.tolist()
     ]
     heads = [f"0x{lid:04x} " for lid in lids.tolist()]
-    words = [f"{port:03d}" for port in range(NO_PORT)]
+    words = [f"{port:03d}" for port in range(tables.NO_PORT)]
     written, first = 0, len(every) - topology.num_routers
     with replacing(path) as new, new.open("w", encoding="utf-8", newline="\n") as stream:
         for router in np.flatnonzero(topology.routers.vertex_up).tolist():
             said = zip(heads, ports[rows, router].tolist(), tails, strict=True)
-            entries = [head + words[port] + tail for head, port, tail in said if port != NO_PORT]
+            entries = [
+                head + words[port] + tail for head, port, tail in said if port != tables.NO_PORT
+            ]
             stream.write(
                 f"Unicast lids [0-{len(owner) - 1}] of switch Lid {cabling.router_lid[router]} "
                 f"guid 0x{cabling.router_guid[router]:016x} ('{every.name[first + router]}'):\n"
@@ -330,7 +326,7 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
     return written
 
 
-def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
+def with_others(topology: Topology, table: tables.ForwardingTable) -> tables.ForwardingTable:
     """Return a table that leads to all end points. One that does already is returned as it is.
 
     Packets between hosts keep their paths. Packets to other end points and to routers, and packets
@@ -345,12 +341,12 @@ def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
     >>> with_others(net, minhop(net)).others.tolist()
     [[-1, 2, 4, 6], [0, -1, 5, 7], [0, 2, -1, 6], [1, 3, 4, -1]]
     """
-    every = addresses(topology)
+    every = tables.addresses(topology)
     if table.others is not None or len(table.next_channel) == len(every):
         return table
     from netloom.fabrics.kernels.ways import fill_ways, keep_crossed, use_ways
 
-    graph = dependency_graph(topology)
+    graph = tables.dependency_graph(topology)
     enters = topology.routers.channel_target
     hosts, ends = np.zeros((2, topology.num_routers), np.bool_)
     hosts[topology.injection_router] = True
@@ -398,7 +394,7 @@ GROUP = """\
 """
 
 
-def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
+def write_qos_policy(topology: Topology, table: tables.ForwardingTable, path: str | Path) -> int:
     """Write the levels of a table so that OpenSM gives them to paths. Return how many rules.
 
     ``opensm -R file -U TABLES -Q -Y FILE``. Path records then have the level that ``table.lanes``
@@ -414,7 +410,7 @@ def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Pat
     """
     level = _levels(topology, table, path)
     assert topology.cabling is not None
-    every, at = addresses(topology), topology.injection_router
+    every, at = tables.addresses(topology), topology.injection_router
     groups, rules = {}, []
     # groups of hosts whose packets to each destination have one level, and their router
     routers, guids = np.unique(at).tolist(), topology.cabling.router_guid
@@ -439,7 +435,7 @@ def write_qos_policy(topology: Topology, table: ForwardingTable, path: str | Pat
     return len(rules)
 
 
-def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
+def write_levels(topology: Topology, table: tables.ForwardingTable, path: str | Path) -> int:
     """Write the service level of each adapter to each LID. Return how many lines.
 
     ``0xGUID LID LEVEL``, as ``ibdmchk --psl`` takes them, and ``lfts:TABLES,sl2vl:LANES,psl:FILE``.
@@ -453,7 +449,7 @@ def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -
         cannot be written.
     """
     level = _levels(topology, table, path)
-    every, cabling = addresses(topology), topology.cabling
+    every, cabling = tables.addresses(topology), topology.cabling
     assert cabling is not None
     # the GUID of each sender of packets, its own row (-1: several), and its router: an adapter
     # if all its ports are on one switch, and a port otherwise
@@ -489,9 +485,11 @@ def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -
     return written
 
 
-def _levels(topology: Topology, table: ForwardingTable, path: str | Path) -> NDArray[np.uint8]:
+def _levels(
+    topology: Topology, table: tables.ForwardingTable, path: str | Path
+) -> NDArray[np.uint8]:
     """Return the level of packets to each end point but routers, from each router."""
-    cabling = addressed(topology, str(path))
+    cabling = tables.addressed(topology, str(path))
     ends = topology.num_ports + len(cabling.others)
     level = np.zeros((ends, topology.num_routers), np.uint8)
     if table.lanes is None:

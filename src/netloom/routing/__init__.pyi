@@ -5,7 +5,6 @@ from .by_hop.tables import (
     hosted_ports as hosted_ports,
     ports as ports,
 )
-from .deadlock import find_deadlock as find_deadlock
 from .forwarding.engines import would_fall_back as would_fall_back
 from .forwarding.lfts import read_lfts as read_lfts
 from .forwarding.tables import (
@@ -29,6 +28,7 @@ from .parse import (
 )
 from .ragged import Paths as Paths
 from .rules import (
+    DimensionOrder as DimensionOrder,
     DModK as DModK,
     Ecmp as Ecmp,
     Layered as Layered,
@@ -40,6 +40,7 @@ from .rules import (
     Spread as Spread,
     UpDown as UpDown,
     Valiant as Valiant,
+    half_way_round as half_way_round,
     spread_table as spread_table,
 )
 from .source_routing import (
@@ -52,7 +53,7 @@ from .source_routing import (
 from .virtual_channel_tables import VirtualChannelRouting as VirtualChannelRouting
 from .virtual_channels import (
     draw_aux as draw_aux,
+    find_deadlock as find_deadlock,
     virtual_channel_cycle as virtual_channel_cycle,
     virtual_channel_routing as virtual_channel_routing,
 )
-from .ways import DimensionOrder as DimensionOrder, half_way_round as half_way_round

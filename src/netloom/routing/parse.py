@@ -14,35 +14,11 @@ from netloom.base.declared import declared
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import listed, or_near
+from netloom.routing import rules
 from netloom.routing.forwarding.engines import ENGINES, nue
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
 from netloom.routing.ragged import Paths, legs
-from netloom.routing.rules import (
-    DModK,
-    Ecmp,
-    Layered,
-    Minimal,
-    MinimalGroup,
-    Named,
-    RandomUp,
-    ShortestPath,
-    SModK,
-    Spread,
-    UpDown,
-    Valiant,
-    check_fits,
-    drawn_paths,
-    drawn_up,
-    ecmp_paths,
-    layered_paths,
-    several_paths,
-    shortest_paths,
-    single_paths,
-    spread_table,
-    tree_paths,
-    up_down_paths,
-)
 from netloom.routing.source_routing import (
     SourceRoutes,
     Steps,
@@ -51,7 +27,6 @@ from netloom.routing.source_routing import (
     source_routes,
 )
 from netloom.routing.virtual_channel_tables import RULES
-from netloom.routing.ways import DimensionOrder, cube_tables, dimension_order_paths, is_hyperx
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape
 from netloom.topology.faults import working_nodes
@@ -130,7 +105,7 @@ def rows() -> list[tuple[str, list[str]]]:
     return found
 
 
-NamedRouting: TypeAlias = Named | DimensionOrder | Ecmp | Valiant
+NamedRouting: TypeAlias = rules.Named | rules.DimensionOrder | rules.Ecmp | rules.Valiant
 """What ``parse_routing`` reads from the routing's own name."""
 
 Routing: TypeAlias = NamedRouting | SourceRoutes | ForwardingTable
@@ -161,7 +136,7 @@ def named_here(name: str) -> bool:
 
 def names() -> tuple[str, ...]:
     """Return the names that ``parse_routing`` knows, without arguments."""
-    return ("dimension-order", *_PLAIN, *_HASHED, *ENGINES, "nue", *_FILES)
+    return ("dimension-order", *_PLAIN, *_HASHED, *ENGINES, *_FILES)
 
 
 def parse_routing(spec: str, topology: Topology) -> Routing:
@@ -195,18 +170,18 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
             wanted = "layered, which is dimension order but round what is broken, or up-down"
             raise InputError("routing", f"'{spec}' on {topology.name}", wanted)
         words = argument.split(",") if argument else []
-        routing = DimensionOrder(tuple(whole_number(word, where=spec) for word in words))
-        if is_hyperx(topology):
-            check_fits(topology, routing)  # refuses an order that is none here
+        routing = rules.DimensionOrder(tuple(whole_number(word, where=spec) for word in words))
+        if rules.is_hyperx(topology):
+            rules.check_fits(topology, routing)  # refuses an order that is none here
         else:
-            cube_tables(topology.routers, routing)  # so does this
+            rules.cube_tables(topology.routers, routing)  # so does this
         return routing
     if name in _PLAIN and not argument:
-        check_fits(topology, _PLAIN[name])
+        rules.check_fits(topology, _PLAIN[name])
         return _PLAIN[name]
     if name in _HASHED:
-        seed = whole_number(argument, where=spec) if argument else Ecmp().seed
-        return Ecmp(seed, polarised=_HASHED[name])
+        seed = whole_number(argument, where=spec) if argument else rules.Ecmp().seed
+        return rules.Ecmp(seed, polarised=_HASHED[name])
     if name in (*SIMULATED, *RULES):
         unknown = "a routing whose paths are not known in advance"
         limit = "netloom simulate saturation, whose limit holds whatever packets choose"
@@ -239,15 +214,15 @@ def default_routing(topology: Topology) -> Routing:
     if topology.cabling is not None:
         return ENGINES["minhop"](topology)
     if topology.broken:
-        return Layered() if topology.direct else Spread()
+        return rules.Layered() if topology.direct else rules.Spread()
     if isinstance(topology.family, TreeShape):
-        return DModK()
+        return rules.DModK()
     if isinstance(topology.family, DragonflyShape):
-        return MinimalGroup()
-    if isinstance(topology.routers, Cube) or is_hyperx(topology):
-        return DimensionOrder()
+        return rules.MinimalGroup()
+    if isinstance(topology.routers, Cube) or rules.is_hyperx(topology):
+        return rules.DimensionOrder()
     graph = topology.direct and topology.name.startswith("graph:")
-    return ShortestPath() if graph else Spread()
+    return rules.ShortestPath() if graph else rules.Spread()
 
 
 def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]:
@@ -283,6 +258,7 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
 
     Examples
     --------
+    >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
     >>> net = mesh(3, 3)
     >>> row_first = paths(net, DimensionOrder(), [0], [8])
@@ -291,8 +267,8 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     """
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
-    if isinstance(routing, DimensionOrder) and is_hyperx(topology):
-        return single_paths(topology, routing, from_node, to_node)
+    if isinstance(routing, rules.DimensionOrder) and rules.is_hyperx(topology):
+        return rules.single_paths(topology, routing, from_node, to_node)
     if type(routing) in _BETWEEN_HOSTS:
         return _BETWEEN_HOSTS[type(routing)](topology, routing, from_node, to_node)
     between, ends = _BETWEEN_ROUTERS[type(routing)], legs(topology, from_node, to_node)
@@ -330,6 +306,7 @@ def draw_paths(
 
     Examples
     --------
+    >>> from netloom.routing import Minimal
     >>> from netloom.topology import mesh
     >>> twice = draw_paths(mesh(2, 2), Minimal(), [0, 0, 0], [3, 3, 3], seed=1)
     >>> [path.tolist() for path in twice]
@@ -338,10 +315,10 @@ def draw_paths(
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
     rng = np.random.default_rng(seed)
-    if isinstance(routing, RandomUp):
-        return drawn_up(topology, from_node, to_node, rng)
-    if isinstance(routing, Minimal | Valiant):
-        return drawn_paths(topology, routing, from_node, to_node, rng)
+    if isinstance(routing, rules.RandomUp):
+        return rules.drawn_up(topology, from_node, to_node, rng)
+    if isinstance(routing, rules.Minimal | rules.Valiant):
+        return rules.drawn_paths(topology, routing, from_node, to_node, rng)
     return paths(topology, routing, from_node, to_node)
 
 
@@ -355,6 +332,7 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
 
     Examples
     --------
+    >>> from netloom.routing import UpDown
     >>> from netloom.topology import mesh
     >>> all_routes(mesh(2, 2), UpDown()).routes
     <12 paths, 16 hops>
@@ -433,22 +411,9 @@ def all_pairs(topology: Topology, routing: str) -> tuple[Ints, Ints]:
     return sources[moving], targets[moving]
 
 
-_PLAIN: dict[str, NamedRouting] = {
-    str(each): each
-    for each in (
-        ShortestPath(),
-        Spread(),
-        UpDown(),
-        Layered(),
-        DModK(),
-        SModK(),
-        RandomUp(),
-        Minimal(),
-        MinimalGroup(),
-        Valiant(),
-        Valiant("groups"),
-    )
-}
+_ALL: list[NamedRouting] = [kind() for kind in rules.Named.__subclasses__()]
+_ALL += [rules.Valiant(), rules.Valiant("groups")]
+_PLAIN = {str(each): each for each in _ALL}
 
 _FILES: dict[str, Callable[[Topology, str], Routing]] = {"lfts": read_lfts, "routes": read_routes}
 """What reads routings from files."""
@@ -458,16 +423,16 @@ _HASHED = {"ecmp": False, "ecmp-polarised": True}
 _Between: TypeAlias = "Callable[[Topology, Any, Ints, Ints], Paths]"
 
 _BETWEEN_HOSTS: dict[type, _Between] = {
-    DModK: tree_paths,
-    SModK: tree_paths,
-    RandomUp: tree_paths,
-    Minimal: several_paths,
-    Valiant: several_paths,
-    MinimalGroup: single_paths,
-    UpDown: lambda network, _, here, there: up_down_paths(network, here, there),
-    Ecmp: ecmp_paths,
-    Spread: lambda network, _, here, there: forwarded_paths(
-        network, ForwardingTable("spread", spread_table(network)), here, there
+    rules.DModK: rules.tree_paths,
+    rules.SModK: rules.tree_paths,
+    rules.RandomUp: rules.tree_paths,
+    rules.Minimal: rules.several_paths,
+    rules.Valiant: rules.several_paths,
+    rules.MinimalGroup: rules.single_paths,
+    rules.UpDown: lambda network, _, here, there: rules.up_down_paths(network, here, there),
+    rules.Ecmp: rules.ecmp_paths,
+    rules.Spread: lambda network, _, here, there: forwarded_paths(
+        network, ForwardingTable("spread", rules.spread_table(network)), here, there
     ),
     SourceRoutes: routed_paths,
     ForwardingTable: forwarded_paths,
@@ -475,8 +440,8 @@ _BETWEEN_HOSTS: dict[type, _Between] = {
 """What lists the paths of routings that see hosts."""
 
 _BETWEEN_ROUTERS: dict[type, _Between] = {
-    DimensionOrder: dimension_order_paths,
-    ShortestPath: lambda network, _, here, there: shortest_paths(network, here, there),
-    Layered: lambda network, _, here, there: layered_paths(network, here, there),
+    rules.DimensionOrder: rules.dimension_order_paths,
+    rules.ShortestPath: lambda network, _, here, there: rules.shortest_paths(network, here, there),
+    rules.Layered: lambda network, _, here, there: rules.layered_paths(network, here, there),
 }
 """What lists the paths of routings for which the routers are all."""

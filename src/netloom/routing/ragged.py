@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import NoRouteError
 from netloom.topology import Topology
 
@@ -97,10 +97,15 @@ def offsets_of(lengths: Ints, sources: Ints, targets: Ints, wanted: str) -> Ints
     NoRouteError
         If a length is below 0: what is ``wanted`` is then missing.
     """
-    if len(lengths) and lengths.min() < 0:
-        path = int(np.argmin(lengths))
-        raise NoRouteError(int(sources[path]), int(targets[path]), wanted)
+    check_found(lengths >= 0, sources, targets, wanted)
     return np.append(0, np.cumsum(lengths, dtype=np.int64))
+
+
+def check_found(found: Bools, sources: Ints, targets: Ints, wanted: str, where: str = "") -> None:
+    """Raise NoRouteError, naming the first pair that is not found, if there is one."""
+    if not found.all():
+        pair = int(np.argmin(found))
+        raise NoRouteError(int(sources[pair]), int(targets[pair]), wanted, where)
 
 
 # -- from host to host -----------------------------------------------------------------------------
@@ -149,20 +154,15 @@ def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
     offsets = topology.port_offsets
     into, out_of = topology.injection_router, topology.ejection_router
     for ends in (sources, targets):
-        lost = offsets[ends + 1] == offsets[ends]
-        if lost.any():
-            pair = int(np.argmax(lost))
-            raise NoRouteError(int(sources[pair]), int(targets[pair]), "hosts that work")
+        check_found(offsets[ends + 1] > offsets[ends], sources, targets, "hosts that work")
     port, sink = (offsets[ends].astype(np.int32) for ends in (sources, targets))
     still = sources == targets
     if (np.diff(offsets) > 1).any():
         from netloom.routing.kernels.shortest_path import nearest_ports
 
-        routers = topology.routers
-        nearest = nearest_ports(
-            np.argsort(targets, kind="stable"), sources, targets, offsets, into, out_of,
-            routers.channel_source, *routers.incoming(),
-        )  # fmt: skip
+        by_target, pairs = np.argsort(targets, kind="stable"), (sources, targets)
+        wires = topology.routers.channel_source, *topology.routers.incoming()
+        nearest = nearest_ports(by_target, *pairs, offsets, into, out_of, *wires)
         port, sink = (np.where(still, port, each).astype(np.int32) for each in nearest)
     entry = into[port]
     return Legs(port, sink, entry, np.where(still, entry, out_of[sink]).astype(np.int32))

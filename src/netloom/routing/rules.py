@@ -9,13 +9,20 @@ high-speed, self-configuring local area network using point-to-point links*, 199
 Ways with choices are all shortest paths, through groups, or any way round: Valiant & Brebner,
 *Universal schemes for parallel communication*, 1981. Kim, Dally, Scott & Abts,
 *Technology-driven, highly-scalable dragonfly topology*, 2008.
+
+Dimension order corrects one coordinate after the other, each the shorter way.
+
+Ways with choices are shortest paths by the channels that a routing allows. Of the channels that
+lead one hop nearer to the goal, all of the lowest rank are equally good. Paths that are listed,
+drawn or walked choose among them. ``Ways`` holds the data that the kernels need.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,26 +32,262 @@ from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import MOST_ENTRIES, dependency_graph, senders
 from netloom.routing.ragged import Paths, legs, offsets_of, router_pairs
-from netloom.routing.ways import (
-    DIGITS,
-    DRAWN,
-    JOINED,
-    WHOLE,
-    CubeTables,
-    DimensionOrder,
-    Ways,
-    cube_tables,
-    dimensions,
-    group_ways,
-    is_hyperx,
-    ordered_ways,
-    shortest_ways,
-    usual_ways,
-)
 from netloom.topology import Cube, Topology
-from netloom.topology.core import TreeShape, joined
+from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape, joined
 from netloom.topology.families import tree_ends
 from netloom.topology.measures import router_heights
+
+# -- dimension order -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DimensionOrder:
+    """Dimension-order routing (e-cube, XY): minimal, deterministic, on k-ary n-cubes only.
+
+    Attributes
+    ----------
+    order
+        The dimensions (0 is the slowest varying) in the order in which they are corrected. Empty
+        means last to first: within a row first, which the thesis calls "row channels first". Half
+        way round a ring, where both ways are as short, the + direction is taken.
+    """
+
+    several: ClassVar[bool] = False
+
+    order: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return "dimension-order" + (":" + ",".join(map(str, self.order)) if self.order else "")
+
+
+def full_order(order: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return the order of so many dimensions: last to first if none is given.
+
+    Raises
+    ------
+    InputError
+        If it does not name each once.
+    """
+    wanted = tuple(order) or tuple(reversed(range(count)))
+    if sorted(wanted) != list(range(count)):
+        named = f"each of the dimensions {[*range(count)]} once"
+        raise InputError("routing", f"order {wanted}", named)
+    return wanted
+
+
+class CubeTables(NamedTuple):
+    """A cube and an order as flat arrays, for the kernels."""
+
+    sides: Ints
+    strides: Ints
+    wraps: Bools
+    line_channels: Ints
+    line_base: Ints
+    order: Ints
+
+
+def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
+    """Return the kernels' tables, checking that this routing exists on this network.
+
+    Raises
+    ------
+    InputError
+        If the network is not a k-ary n-cube, or ``order`` does not name each dimension once.
+    """
+    if not isinstance(topology, Cube):
+        wanted = "shortest-path or routes:FILE on a graph"
+        raise InputError("routing", f"{routing} on {topology.name}", wanted)
+    return CubeTables(
+        np.array(topology.sides, np.int64),
+        topology.strides,
+        np.array(topology.wraps, np.bool_),
+        topology.line_channels,
+        topology.line_base,
+        np.array(full_order(routing.order, len(topology.sides)), np.int64),
+    )
+
+
+def dimension_order_paths(
+    topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints
+) -> Paths:
+    """Return the dimension-order path of every pair (see ``paths``)."""
+    from netloom.routing.kernels.dimension_order import fill_paths, path_offsets
+
+    tables = cube_tables(topology, routing)
+    offsets = path_offsets(tables, sources, targets)
+    return Paths(offsets, fill_paths(tables, sources, targets, offsets))
+
+
+def half_way_round(cube: Cube, source: Ints, target: Ints) -> Bools:
+    """Return which pairs of nodes are half-way round a ring from each other in some dimension.
+
+    Both ways are as short there: ``DimensionOrder`` takes the + direction, simulated packets draw
+    one of the two.
+
+    Parameters
+    ----------
+    cube
+        The network.
+    source, target
+        int32[num_pairs], nodes.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> half_way_round(torus(4, 4), np.array([0, 0]), np.array([2, 5])).tolist()
+    [True, False]
+    """
+    found = np.zeros(len(source), np.bool_)
+    for side, stride, wraps in zip(cube.sides, cube.strides, cube.wraps, strict=True):
+        if wraps and side > 2:  # between two nodes there is one channel each way
+            ahead = (target // stride - source // stride) % side
+            found |= 2 * ahead == side
+    return found
+
+
+# -- ways ------------------------------------------------------------------------------------------
+
+
+WHOLE, DIGITS, DRAWN, HASHED, SALTED = range(5)
+"""How a number picks channels: see ``kernels.several.walk_paths``."""
+
+JOINED = "a way by the channels that this routing may use"
+
+
+class Ways(NamedTuple):
+    """Which channels lead packets on, as flat arrays.
+
+    Attributes
+    ----------
+    group
+        int32[num_routers], the group of each router. A channel may be used if it stays in its
+        group, enters the group of the goal, or enters group 0.
+    goal
+        int32[num_routers], the goal that each router is: its own number, or where packets go to any
+        router of a group, the number of that.
+    rank
+        int32[num_channels], the rank of each channel.
+    source, target
+        int32[num_channels], the routers that each channel leaves and enters.
+    in_offsets, in_channels, out_offsets, out_channels
+        The channels that enter and leave each router (see ``Topology.incoming``).
+    """
+
+    group: Ints
+    goal: Ints
+    rank: Ints
+    source: Ints
+    target: Ints
+    in_offsets: Ints
+    in_channels: Ints
+    out_offsets: Ints
+    out_channels: Ints
+
+
+def shortest_ways(topology: Topology) -> Ways:
+    """Return all shortest paths between the vertices of a network, of which hosts never forward.
+
+    Each host is a group of its own, so that packets may use any port of it.
+    """
+    group = np.zeros(topology.num_ends, np.int32)
+    apart = topology.num_ends - topology.num_routers  # hosts that are no routers
+    group[:apart] = np.arange(1, apart + 1)
+    rank = np.zeros(topology.num_channels, np.int32)
+    wires = topology.source_end, topology.target_end, *topology.incoming(), *topology.outgoing()
+    return Ways(group, np.arange(topology.num_ends, dtype=np.int32), rank, *wires)
+
+
+def legal_ways(net: Topology, up: Bools) -> tuple[Ways, Ints]:
+    """Return the ways that lead up and then down, and the channel of the network that each takes.
+
+    Vertices are routers that packets come to before they have gone down, then those that they come
+    to after. A goal is a router, by its number.
+
+    Parameters
+    ----------
+    net
+        A network of two-way links.
+    up
+        bool[num_channels], which of them lead up, towards the root.
+    """
+    count, down = net.num_routers, np.flatnonzero(~up).astype(np.int32)
+    source = np.append(net.channel_source, net.channel_source[down] + np.int32(count))
+    target = net.channel_target + np.int32(count) * ~up
+    both = Topology(net.name, 2 * count, source, np.append(target, target[down]))
+    goal = np.tile(np.arange(count, dtype=np.int32), 2)
+    return shortest_ways(both)._replace(goal=goal), np.append(np.arange(len(up)), down)
+
+
+def ordered_ways(topology: Topology, order: Sequence[int] = ()) -> Ways:
+    """Return the ways of dimension order between the routers of a k-ary n-cube or a HyperX.
+
+    ``order`` is as in ``DimensionOrder``. Half-way round a ring, both directions are as good.
+
+    Raises
+    ------
+    InputError
+        If ``order`` does not name each of the dimensions once.
+    """
+    sides = dimensions(topology)
+    assert sides, f"{topology.name} has no dimensions"
+    wanted, ways = full_order(order, len(sides)), shortest_ways(topology.routers)
+    axis, _ = channel_axes(ways.source, ways.target, sides)
+    return ways._replace(rank=np.argsort(wanted).astype(np.int32)[axis])
+
+
+def channel_axes(source: Ints, target: Ints, sides: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """Return the dimension that each channel of a grid lies in, and by how much it leads on."""
+    here, there = (np.array(np.unravel_index(ends, sides)) for ends in (source, target))
+    axis = np.argmax(here != there, axis=0)
+    return axis, np.take_along_axis(there - here, axis[None], axis=0)[0]
+
+
+def group_ways(topology: Topology, asked: str) -> Ways:
+    """Return the ways between the routers of a dragonfly that visit no third group.
+
+    Raises
+    ------
+    InputError
+        If the network is no dragonfly, naming the routing that is ``asked`` for.
+    """
+    shape = family_of(topology)
+    if not isinstance(shape, DragonflyShape):
+        raise InputError("routing", f"{asked} on {topology.name}", "a dragonfly or dragonfly+")
+    group = 1 + np.arange(topology.num_routers, dtype=np.int32) // np.int32(shape.routers)
+    return shortest_ways(topology.routers)._replace(group=group)
+
+
+def usual_ways(topology: Topology) -> Ways:
+    """Return the ways that packets usually take between routers.
+
+    On dragonflies those of ``group_ways``, on k-ary n-cubes and HyperX those of dimension order,
+    elsewhere all shortest paths.
+    """
+    if isinstance(family_of(topology), DragonflyShape):
+        return group_ways(topology, "")
+    return ordered_ways(topology) if dimensions(topology) else shortest_ways(topology.routers)
+
+
+def is_hyperx(topology: Topology) -> bool:
+    """Whether the routers of a network are, or were before anything broke, those of a HyperX."""
+    return isinstance(family_of(topology), HyperXShape)
+
+
+def dimensions(topology: Topology) -> tuple[int, ...]:
+    """Return the sides of the grid of a network's routers. None where they have no dimensions."""
+    routers, shape = topology.routers.whole, family_of(topology)
+    if isinstance(routers, Cube):
+        return routers.sides
+    return shape.sides if isinstance(shape, HyperXShape) else ()
+
+
+def family_of(topology: Topology) -> object:
+    """Return the family of a network, or of its routers, before anything broke."""
+    return topology.whole.family or topology.routers.whole.family
+
+
+# -- paths on ways with choices --------------------------------------------------------------------
+
 
 Hosts: TypeAlias = tuple[Ints, Ints]
 
@@ -53,6 +296,8 @@ MOST_PATHS = 2**24
 
 MOST_HOPS = 2**28
 """Most hops that these have, a gigabyte."""
+
+NO_SALTS = np.zeros(0, np.uint64)
 
 
 class Named:
@@ -135,6 +380,11 @@ class Detour(NamedTuple):
     goals: Ints
     to_group: bool
 
+    @property
+    def out(self) -> Ways:
+        """The same ways to what is drawn."""
+        return self.ways._replace(goal=self.ways.group) if self.to_group else self.ways
+
     def straight(self, entry: Ints, leave: Ints) -> Bools:
         """Return which pairs of routers draw nothing: equal ones, or those of one group."""
         if self.to_group:
@@ -143,13 +393,7 @@ class Detour(NamedTuple):
 
 
 def listed(
-    ways: Ways,
-    sources: Ints,
-    goals: Ints,
-    *,
-    to_group: bool = False,
-    hosts: Hosts | None = None,
-    where: str,
+    ways: Ways, sources: Ints, goals: Ints, *, hosts: Hosts | None = None, where: str
 ) -> Paths:
     """Return all paths from routers to routers, or to the first router of a group.
 
@@ -165,14 +409,14 @@ def listed(
     from netloom.routing.kernels.several import list_paths, measure_ways
 
     by_goal = np.argsort(goals, kind="stable")
-    hops, many = measure_ways(ways, by_goal, sources, goals, to_group, counted=True)
+    hops, many = measure_ways(ways, by_goal, sources, goals, counted=True)
     offsets_of(hops, *(hosts or (sources, goals)), JOINED)
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
     offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
     first_path = np.append(0, np.cumsum(counts))
-    channels, chance = list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets)
+    channels, chance = list_paths(ways, by_goal, sources, goals, first_path, offsets)
     return Paths(offsets, channels, pair, chance)
 
 
@@ -191,15 +435,16 @@ def walked(
     goals: Ints,
     numbers: Ints,
     *,
-    to_group: bool = False,
     hosts: Hosts | None = None,
     pick: int,
+    salts: NDArray[np.uint64] = NO_SALTS,
+    wanted: str = JOINED,
 ) -> Paths:
     """Return one path of each pair of routers: each pair's number picks among equal channels.
 
-    ``hosts`` are as in ``listed``.
+    ``hosts`` are as in ``listed``. ``wanted`` is what is missing where there is no path.
 
-    ``pick`` is WHOLE, DIGITS or DRAWN: see ``kernels.several.walk_paths``.
+    ``pick`` and ``salts`` are as in ``kernels.several.walk_paths``.
 
     Raises
     ------
@@ -209,10 +454,19 @@ def walked(
     from netloom.routing.kernels.several import measure_ways, walk_paths
 
     by_goal = np.argsort(goals, kind="stable")
-    hops, _ = measure_ways(ways, by_goal, sources, goals, to_group, counted=False)
-    offsets = offsets_of(hops, *(hosts or (sources, goals)), JOINED)
-    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
+    hops, _ = measure_ways(ways, by_goal, sources, goals, counted=False)
+    offsets = offsets_of(hops, *(hosts or (sources, goals)), wanted)
+    channels = walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets)
     return Paths(offsets, channels)
+
+
+def walked_between(
+    topology: Topology, sources: Ints, targets: Ints, ways: Ways, numbers: Ints, **how: Any
+) -> Paths:
+    """Return one path of each pair of hosts, which ``walked`` leads between their routers."""
+    ends = legs(topology, sources, targets)
+    hosts = sources, targets
+    return ends.around(walked(ways, ends.entry, ends.exit, numbers, hosts=hosts, **how))
 
 
 def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder) -> Ways:
@@ -288,17 +542,13 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
     drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
     goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
-    there = listed(
-        trip.ways, ends.entry[pair], goals,
-        to_group=trip.to_group, hosts=(sources[pair], targets[pair]), where=where,
-    )  # fmt: skip
+    begin, pairs = ends.entry[pair], (sources[pair], targets[pair])
+    there = listed(trip.out, begin, goals, hosts=pairs, where=where)
     assert there.pair is not None
     assert there.probability is not None
     begun = pair[there.pair]
-    back = listed(
-        trip.ways, ends_of(trip.ways, there, ends.entry[begun]), ends.exit[begun],
-        hosts=(sources[begun], targets[begun]), where=where,
-    )  # fmt: skip
+    begin, pairs = ends_of(trip.ways, there, ends.entry[begun]), (sources[begun], targets[begun])
+    back = listed(trip.ways, begin, ends.exit[begun], hosts=pairs, where=where)
     assert back.pair is not None
     assert back.probability is not None
     found = end_to_end(there.taken(back.pair), back)
@@ -316,20 +566,16 @@ def drawn_paths(
     NoRouteError
         If a pair has no path.
     """
-    ends, hosts = legs(topology, sources, targets), (sources, targets)
     numbers = rng.integers(0, 2**62, (3, len(sources)))
     if isinstance(routing, Minimal):
-        ways = ways_of(topology, routing)
-        found = walked(ways, ends.entry, ends.exit, numbers[0], hosts=hosts, pick=DRAWN)
-        return ends.around(found)
+        way = ways_of(topology, routing), numbers[0]
+        return walked_between(topology, sources, targets, *way, pick=DRAWN)
+    ends, hosts = legs(topology, sources, targets), (sources, targets)
     trip = detour(topology, routing)
     straight = trip.straight(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
     goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
-    there = walked(
-        trip.ways, ends.entry, goals, numbers[0],
-        to_group=trip.to_group, hosts=hosts, pick=DRAWN,
-    )  # fmt: skip
+    there = walked(trip.out, ends.entry, goals, numbers[0], hosts=hosts, pick=DRAWN)
     begin = ends_of(trip.ways, there, ends.entry)
     back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
     return ends.around(end_to_end(there, back))
@@ -347,11 +593,8 @@ def single_paths(
     NoRouteError
         If a pair has no path.
     """
-    ends, ways = legs(topology, sources, targets), ways_of(topology, routing)
-    numbers, pick = target_numbers(topology, routing)
-    hosts = sources, targets
-    found = walked(ways, ends.entry, ends.exit, numbers[targets], hosts=hosts, pick=pick)
-    return ends.around(found)
+    ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
+    return walked_between(topology, sources, targets, ways, numbers[targets], pick=pick)
 
 
 def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -> tuple[Ints, int]:
@@ -423,30 +666,8 @@ def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.shortest_path import fill_paths
-
-    pairs = sources, targets
-    by_target, offsets = _measured(topology, *pairs, pairs, "a connected network")
-    ends = topology.channel_source, topology.channel_target
-    channels = fill_paths(
-        by_target, *pairs, offsets, ends, *topology.incoming(), *topology.outgoing()
-    )
-    return Paths(offsets, channels)
-
-
-def _measured(
-    network: Topology, sources: Ints, targets: Ints, keys: Hosts, wanted: str
-) -> tuple[Ints, Ints]:
-    """Return paths in the order of their targets, and the offsets of shortest ones.
-
-    An error names ``keys``, and what is ``wanted``.
-    """
-    from netloom.routing.kernels.shortest_path import path_lengths
-
-    by_target = np.argsort(targets, kind="stable")
-    wires = network.channel_source, *network.incoming(), network.num_routers
-    lengths = path_lengths(by_target, sources, targets, *wires)
-    return by_target, offsets_of(lengths, *keys, wanted)
+    first, ways = np.zeros(len(sources), np.int64), shortest_ways(topology)
+    return walked(ways, sources, targets, first, pick=WHOLE, wanted="a connected network")
 
 
 @dataclass(frozen=True)
@@ -477,6 +698,7 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         If a target cannot be reached.
     """
     from netloom.routing.kernels.layers import fill_detours
+    from netloom.routing.kernels.several import measure_ways
 
     whole = topology.whole
     channel_of = np.full(whole.num_channels, -1, np.int32)
@@ -487,14 +709,11 @@ def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
         none, flat = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
         tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
     orders = np.stack([tables.order, tables.order[::-1]])
-    pairs = sources, targets
-    by_target, offsets = _measured(topology, *pairs, pairs, "nodes that work")
-    ends = topology.channel_source, topology.channel_target
-    channels = fill_detours(
-        tables, orders, channel_of, by_target, *pairs, offsets, ends,
-        topology.incoming(), topology.outgoing(),
-    )  # fmt: skip
-    return Paths(offsets, channels)
+    ways, by_target = shortest_ways(topology), np.argsort(targets, kind="stable")
+    pairs = by_target, sources, targets
+    hops, _ = measure_ways(ways, *pairs, counted=False)
+    offsets = offsets_of(hops, sources, targets, "nodes that work")
+    return Paths(offsets, fill_detours(tables, orders, channel_of, *pairs, offsets, ways))
 
 
 def layers(topology: Topology, routed: Paths) -> Ints:
@@ -519,11 +738,9 @@ def layers(topology: Topology, routed: Paths) -> Ints:
 
     graph = dependency_graph(topology, MOST_LAYERS)
     closed = np.zeros(graph.uses.shape, np.bool_)
-    lengths = routed.lengths
-    order = np.argsort(-lengths, kind="stable")
-    offsets = np.append(0, np.cumsum(lengths[order], dtype=np.int64))
-    hops = np.repeat(routed.offsets[:-1][order] - offsets[:-1], lengths[order])
-    hops += np.arange(offsets[-1])
+    order = np.argsort(-routed.lengths, kind="stable")
+    places = Paths(routed.offsets, np.arange(len(routed.channels))).taken(order)
+    offsets, hops = places.offsets, places.channels
     channels = routed.channels[hops]
     found, count = assign_layers(offsets, channels, graph, closed)
     if len(found) and found.min() < 0:
@@ -582,18 +799,12 @@ def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) 
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.shortest_path import fill_hashed
+    from netloom.routing.kernels.shortest_path import mixed
 
-    inside, ends = topology.routers, legs(topology, sources, targets)
-    pairs = sources, targets
-    by_exit, offsets = _measured(
-        inside, ends.entry, ends.exit, pairs, "hosts that can reach each other"
-    )
-    found = fill_hashed(
-        by_exit, ends.entry, ends.exit, offsets, *pairs, router_salts(routing, inside.num_routers),
-        (inside.channel_source, inside.channel_target), inside.incoming(), inside.outgoing(),
-    )  # fmt: skip
-    return ends.around(Paths(offsets, found))
+    numbers = mixed(mixed(sources.astype(np.uint64)) ^ targets.astype(np.uint64)).view(np.int64)
+    way = shortest_ways(topology.routers), numbers
+    salts, wanted = router_salts(routing, topology.num_routers), "hosts that can reach each other"
+    return walked_between(topology, sources, targets, *way, pick=HASHED, salts=salts, wanted=wanted)
 
 
 def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
@@ -685,6 +896,9 @@ def spread_table(topology: Topology) -> Ints:
 
 _RANKS: WeakKeyDictionary[Topology, Ints] = WeakKeyDictionary()
 
+SCATTER = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+"""Odd factors of the hash of source, target and router by which paths of one pair spread."""
+
 MOST_SAMPLES = 256
 """Nodes that the root should be near to: all of them in networks of up to this many."""
 
@@ -717,22 +931,19 @@ def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
     NoRouteError
         If a pair has a node without channels, or is not joined by two-way links.
     """
-    from netloom.routing.kernels.shortest_path import fill_legal, legal_lengths
-
-    (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
+    links, net = two_way(topology.routers)
     if topology not in _RANKS:
         ranks = node_ranks(topology, net) if topology.direct else router_ranks(topology)
         _RANKS[topology] = ranks
-    wires, keys = (net.channel_source, net.channel_target), (sources, targets)
-    up = _RANKS[topology][wires[1]] < _RANKS[topology][wires[0]]
-    incoming, outgoing = net.incoming(), net.outgoing()
-    by_exit = np.argsort(ends.exit, kind="stable")
-    lengths = legal_lengths(by_exit, ends.entry, ends.exit, up, wires[0], *incoming)
-    offsets = offsets_of(lengths, *keys, "nodes that work")
-    taken = fill_legal(
-        by_exit, ends.entry, ends.exit, keys, offsets, up, wires, *incoming, *outgoing
+    rank, factors = _RANKS[topology], np.array(SCATTER, np.uint64)
+    ways, channel = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
+    # of several channels that are as short, a hash of pair and router decides
+    numbers = sources.astype(np.uint64) * factors[0] ^ targets.astype(np.uint64) * factors[1]
+    way, salts = (ways, numbers.view(np.int64)), ways.goal.astype(np.uint64) * factors[2]
+    found = walked_between(
+        topology, sources, targets, *way, pick=SALTED, salts=salts, wanted="nodes that work"
     )
-    return ends.around(Paths(offsets, links[taken]))
+    return replace(found, channels=links[channel[found.channels]])
 
 
 def router_ranks(topology: Topology) -> Ints:
@@ -743,7 +954,7 @@ def router_ranks(topology: Topology) -> Ints:
     farthest first. If not, they are ranked from a root, as in ``node_ranks``, one for each plane of
     routers.
     """
-    from netloom.routing.kernels.shortest_path import legal_lengths, path_lengths
+    from netloom.routing.kernels.several import measure_ways
 
     inside, (entry, leave) = topology.routers, router_pairs(topology)
     _, net = two_way(inside)
@@ -751,10 +962,10 @@ def router_ranks(topology: Topology) -> Ints:
     hops[hops == inside.num_routers] = -1
     if hops.max(initial=0) > 0:
         rank = ranked(-hops)
-        by_exit, wires = np.argsort(leave, kind="stable"), (net.channel_source, *net.incoming())
-        up = rank[net.channel_target] < rank[net.channel_source]
-        shortest = path_lengths(by_exit, entry, leave, *wires, inside.num_routers)
-        if np.array_equal(legal_lengths(by_exit, entry, leave, up, *wires), shortest):
+        legal, _ = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
+        pairs = np.argsort(leave, kind="stable"), entry, leave
+        hops, _ = measure_ways(shortest_ways(net), *pairs, counted=False)
+        if np.array_equal(hops, measure_ways(legal, *pairs, counted=False)[0]):
             return rank
     return node_ranks(inside, net, planes=True)
 
@@ -775,10 +986,8 @@ def two_way(topology: Topology) -> tuple[Ints, Topology]:
     forward = source * topology.num_routers + target
     backward = target.astype(np.int64) * topology.num_routers + source
     links = np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
-    return links, Topology(
-        topology.name, topology.num_routers, topology.channel_source[links],
-        topology.channel_target[links], topology.labels,
-    )  # fmt: skip
+    ends = topology.channel_source[links], topology.channel_target[links]
+    return links, Topology(topology.name, topology.num_routers, *ends, topology.labels)
 
 
 def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> Ints:
@@ -971,8 +1180,7 @@ def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeSha
 def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
     from netloom.routing.kernels.shortest_path import meeting_levels
 
-    levels: Ints = meeting_levels(np.array(shape.children, np.int64), start, end)
-    return levels
+    return np.asarray(meeting_levels(np.array(shape.children, np.int64), start, end))
 
 
 def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:

@@ -16,7 +16,7 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.textfiles import text_lines, write_text
 from netloom.routing.forwarding.tables import MOST_ENTRIES, ForwardingTable, choices_of
-from netloom.routing.ragged import Paths, legs, parted
+from netloom.routing.ragged import Paths, check_found, legs, parted
 from netloom.topology import Topology
 from netloom.topology.names import MOST_DIGITS, NamedParts
 
@@ -340,12 +340,10 @@ def route_numbers(
         If a pair of different nodes has no route: what is ``wanted`` is then missing.
     """
     asked = sources.astype(np.int64) * topology.num_ends + targets
-    number = np.searchsorted(routing.pairs, asked)
-    missing = (sources != targets) & (np.append(routing.pairs, -1)[number] != asked)
-    if missing.any():
-        pair = int(np.argmax(missing))
-        raise NoRouteError(int(sources[pair]), int(targets[pair]), wanted, routing.name)
-    return np.where(sources == targets, len(routing.pairs), number).astype(np.int32)
+    number, still = np.searchsorted(routing.pairs, asked), sources == targets
+    found = still | (np.append(routing.pairs, -1)[number] == asked)
+    check_found(found, sources, targets, wanted, routing.name)
+    return np.where(still, len(routing.pairs), number).astype(np.int32)
 
 
 class Steps:

@@ -12,8 +12,8 @@ from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.routing.by_hop.tables import Births, hosted_ports, ports
 from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.rules import DimensionOrder, cube_tables
 from netloom.routing.source_routing import SourceRoutes
-from netloom.routing.ways import DimensionOrder, cube_tables
 from netloom.topology import Cube, Topology
 
 # Kinds of routing, for RouteTables.kind.

@@ -10,6 +10,10 @@ Circles are looked for among virtual channels. An arrow leads from each that a p
 each that it may request meanwhile. If every packet may request some VCs everywhere (an escape),
 only these must be free of circles. But an arrow also joins two escape VCs if packets can go between
 them through other VCs.
+
+``find_deadlock`` asks the same with a single queue per channel. A routing function may then
+deadlock exactly if channels make a cycle: each may be held while the next is requested (Dally &
+Seitz, *Deadlock-free message routing in multiprocessor interconnection networks*, 1987).
 """
 
 from __future__ import annotations
@@ -22,50 +26,48 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Bools, Ints
-from netloom.base.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
+from netloom.routing import rules, virtual_channel_tables as by_rule
 from netloom.routing.by_hop.hosted import BY_HOP, hosted_routing
 from netloom.routing.by_hop.tables import channels_by_port, ports
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     check_table,
     cycle_of_waits,
+    dependencies,
     dependency_cycle,
     lane_circle,
+    waits_of_table,
 )
 from netloom.routing.parse import (
     AXES,
+    MOST_ROUTES,
     SIMULATED,
     SYNONYMS,
     Routing,
+    all_pairs,
     all_routes,
     named_here,
     parse_routing,
+    paths,
 )
-from netloom.routing.rules import Layered, ShortestPath, UpDown, layer_vcs, layers
-from netloom.routing.source_routing import SourceRoutes, route_numbers, shortest_path_table
+from netloom.routing.ragged import router_pairs
+from netloom.routing.source_routing import (
+    SourceRoutes,
+    route_numbers,
+    shortest_path_table,
+    shortest_rows,
+)
 from netloom.routing.virtual_channel_tables import (
-    ADAPTIVE,
     MOST_SLOTS,
-    NEGATIVE_FIRST,
-    O1TURN,
-    PATHS,
     RULES,
-    STATIC_DATELINE,
-    STICKY_ESCAPE,
-    TABLE,
     TIES_GROW,
-    WEST_FIRST,
     VirtualChannelRouting,
-    datelines,
-    path_routing,
-    rule_routing,
-    rules_fit,
-    table_routing,
 )
-from netloom.routing.ways import DimensionOrder, cube_tables
 from netloom.topology import Cube, Topology, cube, mesh, torus
+from netloom.topology.core import ranks
 
 MOST_NODES = 32
 """Largest network in which a refused routing is followed. Of larger ones, a small one like it."""
@@ -104,7 +106,7 @@ def escape_waits(routing: VirtualChannelRouting) -> Bools:
     from netloom.routing.kernels.followed import fill_waits
 
     topology, tables = routing.topology, routing.tables
-    assert tables.kind not in (TABLE, PATHS)
+    assert tables.kind not in (by_rule.TABLE, by_rule.PATHS)
     count = topology.num_channels * tables.num_vcs
     if count > MOST_VIRTUAL_CHANNELS:
         raise InputError(topology.name, f"{count} virtual channels", f"{MOST_VIRTUAL_CHANNELS}")
@@ -112,17 +114,16 @@ def escape_waits(routing: VirtualChannelRouting) -> Bools:
     channel_into = np.full((topology.num_routers, wired.num_network_ports), -1, np.int64)
     channel_into[topology.channel_target, wired.in_port] = np.arange(topology.num_channels)
     wiring = (channels_by_port(topology), channel_into, topology.channel_target, wired.in_port)
-    any_source = (ADAPTIVE, STICKY_ESCAPE, WEST_FIRST, NEGATIVE_FIRST)
-    escapes = tables.kind in (ADAPTIVE, STICKY_ESCAPE)
+    escapes = tables.kind in (by_rule.ADAPTIVE, by_rule.STICKY_ESCAPE)
+    any_source = escapes or tables.kind in (by_rule.WEST_FIRST, by_rule.NEGATIVE_FIRST)
     escape_vcs = int(tables.class_vcs[0] | tables.class_vcs[1]) if escapes else tables.all_vcs
     waits = np.zeros((count, count), np.bool_)
-    coins = np.arange(2 if tables.kind == O1TURN else 1)  # of every kind that the routing tells
+    coins = np.arange(1 + (tables.kind == by_rule.O1TURN))  # of every kind that the routing tells
     for axis in np.flatnonzero(tables.wraps & (tables.sides % 2 == 0)):
         coins = np.concatenate([coins, coins | 1 << axis])
-    safe = fill_waits(
-        tables, wiring, coins, tables.kind not in any_source,
-        topology.num_routers if routing.needs_aux else 0, routing.minimal, escape_vcs, waits,
-    )  # fmt: skip
+    middles = routing.needs_aux * topology.num_routers
+    packets = coins, not any_source, middles, routing.minimal
+    safe = fill_waits(tables, wiring, *packets, escape_vcs, waits)
     assert safe, f"{routing.name} on {topology.name} leaves a packet without an escape channel"
     return waits
 
@@ -216,11 +217,13 @@ def virtual_channel_routing(
     elif not _ruled(topology, routing, num_vcs):
         return hosted_routing(topology, routing, num_vcs)
     named = named_routing(topology, routing) if isinstance(routing, str) else routing
-    if isinstance(named, DimensionOrder):
-        cube_tables(topology.routers, named)  # refuses no cube, and an order that is none here
+    if isinstance(named, rules.DimensionOrder):
+        rules.cube_tables(
+            topology.routers, named
+        )  # refuses no cube, and an order that is none here
         return _checked_rule(topology, "dimension-order", named, num_vcs, ejection_channels)
     if isinstance(named, str):
-        return _checked_rule(topology, named, DimensionOrder(), num_vcs, ejection_channels)
+        return _checked_rule(topology, named, rules.DimensionOrder(), num_vcs, ejection_channels)
     if named.several:
         found = "a routing of several paths for each pair of nodes"
         raise InputError(f"routing '{named}'", found, f"for simulation {NAMES}")
@@ -228,7 +231,7 @@ def virtual_channel_routing(
 
 
 def _checked_rule(
-    topology: Topology, name: str, order: DimensionOrder, num_vcs: int, ejection_channels: int
+    topology: Topology, name: str, order: rules.DimensionOrder, num_vcs: int, ejection_channels: int
 ) -> VirtualChannelRouting:
     """Return a routing of ``RULES``, having made sure that it exists there and cannot deadlock.
 
@@ -239,7 +242,7 @@ def _checked_rule(
     DeadlockError
         If VCs are too few, with the circle of this network or of a small one like it.
     """
-    rule, where, routers = RULES[name.partition(":")[0]], f"routing '{name}'", topology.routers
+    rule, where, routers = (RULES[name.partition(":")[0]], f"routing '{name}'", topology.routers)
     if not isinstance(routers, Cube):
         wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
         raise InputError(where, topology.name, wanted)
@@ -247,21 +250,21 @@ def _checked_rule(
         raise InputError(where, topology.name, "a mesh of two dimensions")
     if rule.ring_vcs == 0 and any(routers.wraps):
         raise InputError(where, topology.name, "a mesh: on rings its turns deadlock")
-    rings = bool(datelines(routers).any())
+    rings = bool(by_rule.datelines(routers).any())
     least = rule.ring_vcs if rings else rule.vcs
-    overlapping = rule.kind == STATIC_DATELINE and rings and num_vcs % 2 == 1
+    overlapping = rule.kind == by_rule.STATIC_DATELINE and rings and num_vcs % 2 == 1
     if num_vcs < least or overlapping:
         wanted = f"at least {least} VCs" if not overlapping else "an even number of VCs"
         where = f"{name} on {routers.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
-        if rule.kind == STICKY_ESCAPE:
+        if rule.kind == by_rule.STICKY_ESCAPE:
             raise InputError(where, "no VC that is not an escape", wanted)
         small = routers if routers.num_routers <= MOST_NODES else _small(routers)
-        circle = virtual_channel_cycle(rule_routing(small, name, order, num_vcs, 1))
+        circle = virtual_channel_cycle(by_rule.rule_routing(small, name, order, num_vcs, 1))
         if circle:  # on a line, some routings have none
             shown = "" if small is routers else f" (shown on {small.name})"
             named = tuple(f"{small.channel_name(channel)} (VC {vc})" for channel, vc in circle)
             raise DeadlockError(where + shown, named, wanted)
-    return rule_routing(topology, name, order, num_vcs, ejection_channels)
+    return by_rule.rule_routing(topology, name, order, num_vcs, ejection_channels)
 
 
 def _small(topology: Cube) -> Cube:
@@ -270,7 +273,7 @@ def _small(topology: Cube) -> Cube:
     That is enough to deadlock in: round a ring, or by turning between two dimensions.
     """
     sides = np.array(topology.sides)
-    rings_first = np.lexsort((-sides, ~datelines(topology)))
+    rings_first = np.lexsort((-sides, ~by_rule.datelines(topology)))
     sides[rings_first[:2]] = np.minimum(sides[rings_first[:2]], 4)
     sides[rings_first[2:]] = 1
     cut = tuple(sides.tolist())
@@ -288,11 +291,11 @@ def _ruled(topology: Topology, routing: VirtualRouting, num_vcs: int) -> bool:
     cube = topology.routers
     if topology.broken or not isinstance(cube, Cube):
         return False
-    if not isinstance(routing, str | DimensionOrder):
+    if not isinstance(routing, str | rules.DimensionOrder):
         return False
     name, _ = split_spec(str(routing))
     if name in ("default", "dimension-order") or sorted(name) == sorted(AXES[: len(cube.sides)]):
-        return rules_fit(topology, num_vcs)
+        return by_rule.rules_fit(topology, num_vcs)
     return name in RULES and name not in BY_HOP
 
 
@@ -355,7 +358,7 @@ def named_routing(topology: Topology, spec: str) -> str | Routing:
     if SYNONYMS.get(name, name) in SIMULATED:
         wanted = f"hosts that hang on routers, such as fat-tree:4x3 or {topology.name}/1"
         raise InputError(f"routing '{spec}'", topology.name, wanted)
-    may_tie = name in RULES and RULES[name].kind in (ADAPTIVE, STICKY_ESCAPE)
+    may_tie = name in RULES and RULES[name].kind in (by_rule.ADAPTIVE, by_rule.STICKY_ESCAPE)
     if name not in RULES or (argument and not (may_tie and argument == TIES_GROW)):
         near = or_near(name, NAMES.split(", "), NAMES)
         wanted = f"{name} or {name}:{TIES_GROW}" if may_tie else near
@@ -372,24 +375,27 @@ def _listed(
     """
     wanted = "up-down, layered or routes without a circle: more VCs do not help these"
     choices = isinstance(routing, ForwardingTable) and routing.choices is not None
-    if choices or isinstance(routing, ShortestPath):
-        table = shortest_path_table(topology) if isinstance(routing, ShortestPath) else routing
+    if choices or isinstance(routing, rules.ShortestPath):
+        table = routing if choices else shortest_path_table(topology)
         assert isinstance(table, ForwardingTable)
         check_table(topology, table)
         circle = tuple(channel for channel, _ in lane_circle(topology, table))
         if not circle:
-            return table_routing(topology, table, num_vcs, ejection_channels)
+            return by_rule.table_routing(topology, table, num_vcs, ejection_channels)
     else:
         routes = routing if isinstance(routing, SourceRoutes) else all_routes(topology, routing)
-        layered, free = isinstance(routing, Layered), isinstance(routing, Layered | UpDown)
+        layered, free = (
+            isinstance(routing, rules.Layered),
+            isinstance(routing, rules.Layered | rules.UpDown),
+        )
         circle = () if free else dependency_cycle(routes.routes, topology.num_channels)
         if not circle and not layered:
-            return path_routing(topology, routes, num_vcs, ejection_channels)
-        layer = layers(topology, routes.routes)
+            return by_rule.path_routing(topology, routes, num_vcs, ejection_channels)
+        layer = rules.layers(topology, routes.routes)
         needed = int(layer.max(initial=0)) + 1
         if needed <= num_vcs:
-            vcs = layer_vcs(needed, num_vcs)[layer]
-            made = path_routing(topology, routes, num_vcs, ejection_channels, vcs)
+            vcs = rules.layer_vcs(needed, num_vcs)[layer]
+            made = by_rule.path_routing(topology, routes, num_vcs, ejection_channels, vcs)
             return replace(made, minimal=layered)
         if layered:
             found = f"paths that need {needed} layers to be free of deadlock"
@@ -417,7 +423,7 @@ def _in_minimal_box(
 ) -> Ints:
     if routing.between is not None:
         start, end = (routing.tables.host_router[each] for each in (start, end))
-    dimensions = cube_tables(routing.topology.routers, DimensionOrder())
+    dimensions = rules.cube_tables(routing.topology.routers, rules.DimensionOrder())
     node = np.zeros(len(start), np.int64)
     sizes = zip(dimensions.sides, dimensions.strides, dimensions.wraps, strict=True)
     for axis, (side, stride, wrap) in enumerate(sizes):
@@ -430,3 +436,167 @@ def _in_minimal_box(
         hops = rng.integers(0, np.abs(ahead) + 1)
         node += (here + np.sign(ahead) * hops) % side * stride
     return node.astype(np.int32)
+
+
+# -- one virtual channel ---------------------------------------------------------------------------
+
+
+MOST_FLAGS = 2**28
+"""Most flags of (channel, next channel) that are looked at."""
+
+MOST_STEPS = 2**30
+"""Largest nodes × channels of a general network whose shortest-path table is searched."""
+
+MOST_LISTED = 2**22
+"""Most paths that are followed one by one."""
+
+PAIRS_AT_ONCE = 2**17
+"""Pairs whose paths are listed at a time."""
+
+ENTRIES_AT_ONCE = 2**22
+"""Entries of a table that are followed at a time."""
+
+
+def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
+    """Return a cycle of channels in which this routing can deadlock, or () when it cannot.
+
+    One virtual channel a channel is assumed, except for a forwarding table with lanes. Datelines
+    and escape channels are what removes the cycles that this finds. All pairs of different hosts
+    that work may communicate (with given routes: those that have one), by any of their paths if
+    they have several.
+
+    Up*/down* routing cannot deadlock on any network, and no routing by shortest paths can on a
+    whole fat tree: packets go up first, then down, and never up again. Nor can dimension order on
+    a HyperX, where a packet takes one hop in each dimension.
+
+    Raises
+    ------
+    InputError
+        If there are too many pairs, paths or nodes to follow.
+
+    Examples
+    --------
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.topology import mesh, torus
+    >>> find_deadlock(mesh(8, 8), DimensionOrder())
+    ()
+    >>> find_deadlock(torus(4), DimensionOrder())
+    (0, 1, 2, 3)
+    """
+    if isinstance(routing, rules.Layered) and topology.direct:
+        routing = all_routes(topology, routing)
+    if isinstance(routing, SourceRoutes):
+        return dependency_cycle(routing.routes, topology.num_channels)
+    if rules.in_one_order(topology, routing):
+        return ()
+    inside, entry = topology.routers, topology.injection_router
+    one_port = topology.num_ports == topology.num_hosts
+    all_send = one_port and np.array_equal(entry, topology.ejection_router)
+    all_send = all_send and len(np.unique(entry)) == inside.num_routers
+    if isinstance(routing, rules.DimensionOrder) and isinstance(inside, Cube) and all_send:
+        # only a ring can close a cycle, of 4 nodes or more: of 3 no minimal path has two hops
+        for axis, (side, wrap) in enumerate(zip(inside.sides, inside.wraps, strict=True)):
+            if wrap and side >= 4:
+                first = int(inside.line_base[axis, 0])
+                return tuple(range(first, first + side))
+        return ()
+    if isinstance(routing, rules.ShortestPath) and all_send:
+        nodes, channels = inside.num_routers, inside.num_channels
+        if nodes * channels > MOST_STEPS:
+            found = f"{nodes} nodes times {channels} channels"
+            raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
+        waits, step = np.zeros(0, np.int64), max(ENTRIES_AT_ONCE // nodes, 1)
+        for first in range(0, nodes, step):
+            rows = shortest_rows(inside, np.arange(first, min(first + step, nodes)))
+            held, asked = waits_of_table(inside, ForwardingTable("shortest-path", rows))
+            waits = np.union1d(waits, held * channels + asked)
+        return cycle_of_waits(*np.divmod(waits, channels), channels)
+    circle = _detour_circle(topology, routing) if isinstance(routing, rules.Valiant) else ()
+    return circle or listed_cycle(topology, routing)
+
+
+def _detour_circle(topology: Topology, routing: rules.Valiant) -> tuple[int, ...]:
+    """Return a circle on one part of packets' ways, to what is drawn or from there, or ().
+
+    No paths are listed for it.
+    """
+    trip, hosts = rules.detour(topology, routing), rules.host_routers(topology, str(routing))
+    many = len(trip.ways.source)
+    flags = many * int(np.diff(trip.ways.out_offsets).max(initial=0))
+    if flags > MOST_FLAGS:
+        found = f"{flags:,} pairs of channels"
+        raise InputError(topology.name, found, f"at most {MOST_FLAGS:,}")
+    entries = np.zeros(topology.num_routers, np.bool_)
+    entries[hosts] = True
+    for ways, goals in ((trip.out, trip.goals), (trip.ways, hosts)):
+        waits, arrived, joined = _ways_waits(ways, entries[None], goals)
+        if not joined:
+            raise NoRouteError(int(np.argmax(entries)), int(goals[0]), rules.JOINED)
+        circle = cycle_of_waits(*waits, many)
+        if circle:
+            return circle
+        entries |= arrived
+    return ()
+
+
+def _ways_waits(
+    ways: rules.Ways, entries: Bools, goals: Ints
+) -> tuple[tuple[Ints, Ints], Bools, bool]:
+    """Return what is held and asked for on ways, each two once, and two more of the kernel."""
+    from netloom.routing.kernels.several import several_waits
+
+    place = ranks(ways.out_offsets, ways.out_channels)
+    waits, arrived, joined = several_waits(ways, place, entries, goals)
+    held, slot = np.nonzero(waits)
+    asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
+    return (held, asked), arrived, joined
+
+
+def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
+    """Return what ``find_deadlock`` does for a routing by name, by following all paths.
+
+    Raises
+    ------
+    InputError
+        If there are too many pairs or paths.
+    """
+    count = topology.num_channels
+    if isinstance(routing, rules.Spread):
+        routing = ForwardingTable(str(routing), rules.spread_table(topology))
+    if isinstance(routing, ForwardingTable):
+        return tuple(channel for channel, _ in lane_circle(topology, routing))
+    if isinstance(routing, rules.Minimal):
+        entry, leave = router_pairs(topology)
+        goals, row = np.unique(leave, return_inverse=True)
+        entries = np.zeros((len(goals), topology.num_routers), np.bool_)
+        entries[row, entry] = True
+        waits, *_ = _ways_waits(rules.shortest_ways(topology.routers), entries, goals)
+        return cycle_of_waits(*waits, count)
+    by_routers = isinstance(routing, rules.ShortestPath | rules.Layered | rules.DimensionOrder)
+    if rules.is_hyperx(topology) or not by_routers:
+        sources, targets = all_pairs(topology, str(routing))
+        return cycle_of_waits(*_waits(topology, routing, sources, targets, count), count)
+    # which hosts hang on two routers makes no difference to the way between these
+    inside, (sources, targets) = topology.routers, router_pairs(topology)
+    if len(sources) > MOST_ROUTES:
+        found = f"{len(sources)} pairs of routers with hosts"
+        raise InputError(topology.name, found, f"at most {MOST_ROUTES} to check for deadlock")
+    return cycle_of_waits(*_waits(inside, routing, sources, targets, count), count)
+
+
+def _waits(
+    topology: Topology, routing: Routing, sources: Ints, targets: Ints, num_channels: int
+) -> tuple[Ints, Ints]:
+    """Return what is held and what is asked for on the paths of some pairs, each two once."""
+    found, listed = np.zeros(0, np.int64), 0
+    step = PAIRS_AT_ONCE // 256 if routing.several else PAIRS_AT_ONCE
+    for first in range(0, len(sources), step):
+        some = slice(first, first + step)
+        routed = paths(topology, routing, sources[some], targets[some])
+        listed += len(routed)
+        if listed > MOST_LISTED:
+            over = f"over {MOST_LISTED:,} paths"
+            raise InputError(f"routing {routing} on {topology.name}", over, "fewer to follow")
+        held, asked = dependencies(routed)
+        found = np.union1d(found, held.astype(np.int64) * num_channels + asked)
+    return np.divmod(found, num_channels)

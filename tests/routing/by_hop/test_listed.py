@@ -20,7 +20,6 @@ from netloom.routing import (
     table,
     virtual_channel_routing,
 )
-from netloom.routing.by_hop import listed as module
 from netloom.routing.by_hop.listed import listed_routing
 from netloom.topology import Topology, mesh, topology, torus
 from netloom.topology.core import attach_hosts, port_numbers
@@ -263,9 +262,9 @@ def test_only_packets_between_hosts_are_asked_about_circles():
     assert crossed == paths(network, tables, [7], [500]).whole(network)[0].tolist()
 
 
-@pytest.mark.parametrize("most", ["MOST_PORTS", "MOST_SOUGHT"])
+@pytest.mark.parametrize("most", ["rules.MOST_PORTS", "by_hop.listed.MOST_SOUGHT"])
 def test_large_routers_and_many_paths_take_a_layer_for_each_hop(monkeypatch, most):
-    monkeypatch.setattr(module, most, 1)
+    monkeypatch.setattr(f"netloom.routing.{most}", 1)
     network, _, found = listed("ring:5/1", "shortest-path", num_vcs=2)
     routed = found.births.routed
     place = np.arange(len(routed.channels)) - np.repeat(routed.offsets[:-1], routed.lengths)

@@ -9,7 +9,6 @@ from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec
 from netloom.routing import (
     Ecmp,
-    draw_aux,
     hosted_ports,
     parse_routing,
     paths,
@@ -202,13 +201,6 @@ def test_in_the_escape_packets_stay():
         assert inside == sorted(inside)
         escaped += any(inside)
     assert escaped > 20
-
-
-def test_coins_are_drawn_and_no_intermediate_nodes():
-    found = routing_of(topology("dragonfly:2x4x2"), "ugal-l", num_vcs=4)
-    coin, aux = draw_aux(found, np.random.default_rng(9), [0, 1], [2, 3])
-    assert (coin >= 0).all()
-    assert aux.tolist() == [-1, -1]
 
 
 def test_ports_of_bundles_stand_in_a_row():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.base.errors import InputError
-from netloom.routing import find_deadlock, parse_routing
+from netloom.routing import find_deadlock
 from netloom.routing.forwarding.engines import dfsssp, dfsssp_falls_back, minhop, nue, sssp
 from netloom.routing.forwarding.tables import (
     channels_by_port,
@@ -195,11 +195,3 @@ def test_aggregation_nodes_communicate_where_everyone_does():
         assert len(lanes.level) == len(rows)
     with pytest.raises(InputError, match="2 other end points"):
         lane_circle(net, replace(table, others=None), everyone=True)
-
-
-def test_lanes_of_nue_are_part_of_its_name():
-    net = topology("torus:4x4")
-    table = parse_routing("nue:3", net)
-    assert str(table) == "nue:3"
-    assert lanes_used(table) == 3
-    assert lanes_used(parse_routing("nue", net)) == 1

@@ -174,15 +174,6 @@ def check_circle(net, table, waits):
     assert find_deadlock(net, table) == tuple(channel for channel, _ in circle)
 
 
-def test_a_ring_needs_a_second_lane():
-    ring = torus(6)
-    table = minhop(ring)
-    assert lanes_used(table) == 1
-    assert [lane for _, lane in lane_circle(ring, table)] == [0] * 6
-    lanes = layered(ring, table.next_channel)
-    assert lanes_used(ForwardingTable("ring", table.next_channel, lanes=lanes)) == 2
-
-
 def test_too_few_lanes_are_said_with_how_many_would_do():
     ring = torus(6)
     with pytest.raises(InputError, match="needs 2 lanes"):

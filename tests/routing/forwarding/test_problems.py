@@ -64,19 +64,6 @@ def test_each_circle_is_a_fault_of_its_own(broken):
     assert sorted(circles) == [(0, 4), (1, 3)]
 
 
-def test_a_port_without_a_cable_is_a_black_hole(broken):
-    found = broken(("h2", "leaf0", 40))
-    assert told(found) == [
-        ("black hole", 2, "leaf0 sends packets to h2 into port 40, which has no cable")
-    ]
-    assert (found.unrouted, found.faults[0].port) == (2, 40)
-
-
-def test_a_missing_entry_is_said(broken):
-    found = broken(("h2", "leaf0", NO_PORT), ("h4", "leaf0", NO_PORT))
-    assert told(found) == [("no entry", 4, "leaf0 has no entry for h2 and 1 more destination")]
-
-
 @pytest.mark.parametrize(
     ("port", "kind", "words"),
     [

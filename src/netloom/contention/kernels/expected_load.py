@@ -10,7 +10,7 @@ If packets of a k-ary n-cube draw their way, loads are added pair by pair. ``tab
 ``both_ways``). Runs of channels are added to ``load`` as differences: +w where a run begins and -w
 behind its end, so that a running sum along each line gives the loads.
 
-Elsewhere, flows are pushed from router to router. ``ways`` is the ``Ways`` of ``routing.ways``.
+Elsewhere, flows are pushed from router to router. ``ways`` is the ``Ways`` of ``routing.rules``.
 
 Twin: ``tests/reference/expected_load.py``, and ``tests/reference/several.py`` of flows.
 """
@@ -264,7 +264,7 @@ def push_flows(ways, goals, first, sources, weights, load):
     for number in range(len(goals)):
         if first[number] == first[number + 1]:
             continue
-        reached, group = search(ways, goals[number], False, distance, queue)  # noqa: FBT003
+        reached, group = search(ways, goals[number], distance, queue)
         for entry in range(first[number], first[number + 1]):
             if distance[sources[entry]] < 0:
                 return sources[entry], goals[number]

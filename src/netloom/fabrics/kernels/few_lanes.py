@@ -30,8 +30,10 @@ def improve(search, graph, first, tries):
             search.taste[1] = 1.2 + draw(search, 8) / 10
             search.taste[2] = draw(search, 8) / 32
         for place in range(count):
-            remember(search, search.group[place])
-            take_out(search, graph, search.group[place])
+            row = search.group[place]
+            search.old_lane[row] = search.lane[row]
+            copy_row(search.old, search.table, row)
+            take_out(search, graph, row)
         done, found = 0, True
         while found and done < count:
             found = best_lane(search, graph, search.group[done], number < rows)
@@ -57,19 +59,17 @@ def take_out(search, graph, row):
 
 
 @kernel
-def remember(search, row):
-    """Copy a row and its lane."""
-    search.old_lane[row] = search.lane[row]
-    for router in range(search.table.shape[1]):
-        search.old[row, router] = search.table[row, router]
+def copy_row(table, given, row):
+    """Copy a row from table to table."""
+    for router in range(table.shape[1]):
+        table[row, router] = given[row, router]
 
 
 @kernel
 def put_back(search, graph, row):
     """Let a row be as it was before."""
     search.lane[row] = search.old_lane[row]
-    for router in range(search.table.shape[1]):
-        search.table[row, router] = search.old[row, router]
+    copy_row(search.table, search.old, row)
     depend(search, graph, row, search.lane[row], 1)
     keep_row(search, row, 1)
 

@@ -138,10 +138,8 @@ def descend(table, ends, flows, allowed, outgoing, channel_target, speed, order,
             row = table[place]
             follow_flows(row, routers[some], -volumes[some], channel_target, load)
             np.maximum(load, 0.0, load)
-            route_flows(
-                row, ends[place], routers[some], volumes[some], allowed[place], outgoing,
-                channel_target, speed, load, powers[turn],
-            )  # fmt: skip
+            own, wires = (routers[some], volumes[some], allowed[place]), (outgoing, channel_target)
+            route_flows(row, ends[place], *own, *wires, speed, load, powers[turn])
         found = _score(load, speed)
         if found < least:
             best[:], least = table, found
@@ -213,10 +211,8 @@ def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state,
                 choose(router, end, weight, listed, laid, target, state, rules)
             elif row[router] < 0:
                 mark = destination * num_routers + router
-                search(
-                    router, end, weight, column[router], mark, queue, seen, listed, laid, target,
-                    state, rules,
-                )  # fmt: skip
+                source, states = column[router], (listed, laid, target, state, rules)
+                search(router, end, weight, source, mark, queue, seen, *states)
             at = router
             while at != end:
                 if row[at] < 0:
@@ -233,9 +229,7 @@ def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state,
 
 
 @inlined
-def search(
-    router, end, weight, source, mark, queue, seen, listed, laid, target, state, rules
-):  # fmt: skip
+def search(router, end, weight, source, mark, queue, seen, listed, laid, target, state, rules):
     """Find the cheapest way from a router, over those of its ways that are not laid yet."""
     row = laid[0]
     _, offsets, channels = listed

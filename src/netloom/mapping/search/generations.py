@@ -25,7 +25,7 @@ from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import HOP_BYTES, Measure, objective_of, on_paths
 from netloom.mapping.search.starts import near_hosts, random_starts, starts_of
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
-from netloom.routing.ways import CubeTables, cube_tables
+from netloom.routing.rules import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology, hop_distances, mesh
 from netloom.workload import ProcessGraph, process_graph

@@ -12,6 +12,7 @@ network of two-way links, is up*/down* in one VC.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from os.path import isfile
 from typing import Any, NamedTuple
 
@@ -22,58 +23,13 @@ from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
-from netloom.routing.by_hop.listed import listed_routing, port_lists
-from netloom.routing.by_hop.tables import (
-    ALONG,
-    ALWAYS,
-    DRAWN,
-    EVERY,
-    GIVEN,
-    HASHED,
-    LEAST,
-    LOCAL,
-    MOST_VCS,
-    OWN,
-    TWO,
-    Automaton,
-    HopTables,
-    NextPorts,
-    bits,
-    channels_at_ports,
-    check_starts,
-    hop_tables,
-    hosted_ports,
-    next_ports,
-    plain_states,
-)
+from netloom.routing import rules
+from netloom.routing.by_hop import tables as hop
+from netloom.routing.by_hop.listed import listed_routing, port_lists, states
 from netloom.routing.forwarding.tables import choices_of, cycle_of_waits
 from netloom.routing.parse import SYNONYMS, Routing, named_here, names, parse_routing
 from netloom.routing.ragged import router_pairs
-from netloom.routing.rules import (
-    Ecmp,
-    Minimal,
-    MinimalGroup,
-    RandomUp,
-    Valiant,
-    detour,
-    host_routers,
-    layer_vcs,
-    router_ranks,
-    router_salts,
-    two_way,
-    ways_of,
-)
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.routing.ways import (
-    DimensionOrder,
-    channel_axes,
-    dimensions,
-    family_of,
-    group_ways,
-    is_hyperx,
-    shortest_ways,
-    usual_ways,
-)
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape
 
@@ -110,10 +66,10 @@ class Ladder(NamedTuple):
         The rungs of a kind share all VCs evenly. If there are too few, the highest ones share
         the last VC, and a circle may close.
         """
-        vcs = np.full(len(self.rungs) + 1, bits(num_vcs), np.int64)
+        vcs = np.full(len(self.rungs) + 1, hop.bits(num_vcs), np.int64)
         for kind in range(len(self.repeats)):
             own = np.flatnonzero(np.array(self.rungs) == kind)
-            shares = layer_vcs(max(min(len(own), num_vcs), 1), num_vcs)
+            shares = rules.layer_vcs(max(min(len(own), num_vcs), 1), num_vcs)
             vcs[own + 1] = shares[np.minimum(np.arange(len(own)), len(shares) - 1)]
         return vcs
 
@@ -133,12 +89,7 @@ class Ladder(NamedTuple):
         return after
 
 
-def straight(ladder: Ladder, num_vcs: int) -> Automaton:
-    """Return the states of packets that go where they want to, without a detour."""
-    return plain_states(ladder.kind, ladder.climbed(), ladder.place_vcs(num_vcs), num_vcs)
-
-
-def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> Automaton:
+def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> hop.Automaton:
     """Return the states of packets that decide on a detour where they begin.
 
     They follow table 0 to the goal of a detour and table 1 to their exit: from that goal on, above
@@ -153,19 +104,21 @@ def with_detours(ladder: Ladder, num_vcs: int, *, stays: Sequence[int] = ()) -> 
     first = climbed + 2 * places
     for kind in stays:
         first[:, kind] -= 2 * places
-    flags = np.repeat(np.eye(3, dtype=np.int8), places, axis=1)
-    keep = np.concatenate([undecided if stays else back, away, back])
-    everything = np.full(places, bits(num_vcs), np.int64)
-    return Automaton(
+    decides, to_aux, _ = np.repeat(np.eye(3, dtype=np.int8), places, axis=1)
+    everything = np.full(places, hop.bits(num_vcs), np.int64)
+    keep = undecided if stays else back, away, back
+    turns = undecided, np.full(places, back[turn]), back
+    moves = (np.concatenate(each).astype(np.int16) for each in (keep, (away, away, back), turns))
+    return hop.Automaton(
         ladder.kind,
         np.concatenate([first, climbed + places, climbed + 2 * places]).astype(np.int16),
         np.tile(vcs, 3),
         np.concatenate([everything, np.zeros(places, np.int64), everything]),
-        (1 - flags[1]).astype(np.int8), flags[1], flags[0],
-        keep.astype(np.int16),
-        np.concatenate([away, away, back]).astype(np.int16),
-        np.concatenate([undecided, np.full(places, back[turn]), back]).astype(np.int16),
-    )  # fmt: skip
+        (1 - to_aux).astype(np.int8),
+        to_aux,
+        decides,
+        *moves,
+    )
 
 
 def rank_kinds(topology: Topology) -> Ladder:
@@ -173,14 +126,14 @@ def rank_kinds(topology: Topology) -> Ladder:
 
     Each may be taken again and again on one rung, for ranks only fall, or only rise.
     """
-    inside, shape = topology.routers, family_of(topology)
+    inside, shape = topology.routers, rules.family_of(topology)
     if isinstance(shape, TreeShape) and not topology.broken:
         widths = [shape.width(level + 1) for level in range(shape.levels)]
         rank = np.empty(topology.num_routers, np.int32)
         places = slice(None) if shape.router_at is None else shape.router_at
         rank[places] = np.repeat(-np.arange(shape.levels), widths)
     else:
-        rank = router_ranks(topology)
+        rank = rules.router_ranks(topology)
     down = rank[inside.channel_target] > rank[inside.channel_source]
     return Ladder(down.astype(np.int8), (0, 1), (True, True))
 
@@ -190,7 +143,7 @@ def group_kinds(topology: Topology) -> Ladder:
 
     On a dragonfly+ up from leaves to spines (0), global (1), and down to leaves (2).
     """
-    shape, inside = family_of(topology), topology.routers
+    shape, inside = rules.family_of(topology), topology.routers
     assert isinstance(shape, DragonflyShape)
     group, place = np.divmod(inside.channel_source, shape.routers)
     goal = inside.channel_target // shape.routers
@@ -207,11 +160,11 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
     from the last coordinate to the first and back, lead from the rung before it to the rung behind
     it (Dally & Seitz 1987). Packets in dimension order never turn back.
     """
-    sides, inside = dimensions(topology), topology.routers
+    sides, inside = rules.dimensions(topology), topology.routers
     wanted = tuple(order) or tuple(reversed(range(len(sides))))
-    axis, change = channel_axes(inside.channel_source, inside.channel_target, sides)
+    axis, change = rules.channel_axes(inside.channel_source, inside.channel_target, sides)
     place = np.argsort(wanted)[axis].astype(np.int8)
-    if is_hyperx(topology):
+    if rules.is_hyperx(topology):
         return Ladder(place, tuple(range(len(sides))), (False,) * len(sides))
     whole = inside.whole
     assert isinstance(whole, Cube)
@@ -295,11 +248,11 @@ class Plan(NamedTuple):
     """
 
     name: str
-    straight: NextPorts
+    straight: hop.NextPorts
     ladder: Ladder
     choice: int
     rungs: tuple[int, ...] = ()
-    out: NextPorts | None = None
+    out: hop.NextPorts | None = None
     stays: tuple[int, ...] = ()
     escape: bool = False
     minimal: bool = False
@@ -314,7 +267,7 @@ def plan(topology: Topology, name: str, argument: str) -> Plan:
     InputError
         If the routing does not fit the network, or an option is none of its own.
     """
-    if argument and name not in _OPTIONS:
+    if argument and name in _BARE:
         raise InputError(f"routing '{name}:{argument}'", f"'{argument}'", f"{name} alone")
     return _PLANS[name](topology, name, argument)
 
@@ -332,82 +285,89 @@ def default_by_hop(topology: Topology) -> str:
     ('minimal-group', 'dimension-order')
     """
     if not topology.broken:
-        if isinstance(family_of(topology), TreeShape):
+        if isinstance(rules.family_of(topology), TreeShape):
             return "nca"
-        if isinstance(family_of(topology), DragonflyShape):
+        if isinstance(rules.family_of(topology), DragonflyShape):
             return "minimal-group"
-        if isinstance(topology.routers, Cube) or is_hyperx(topology):
+        if isinstance(topology.routers, Cube) or rules.is_hyperx(topology):
             return "dimension-order"
     return "minimal"
 
 
 def _minimal(topology: Topology, name: str, _: str) -> Plan:
-    ways = shortest_ways(topology.routers)
-    family, rungs = family_of(topology), tuple[int, ...]()
+    ways = rules.shortest_ways(topology.routers)
+    family, rungs = rules.family_of(topology), tuple[int, ...]()
     if isinstance(family, DragonflyShape):
         ladder = group_kinds(topology)
     else:
-        ladder = ordered_kinds(topology) if is_hyperx(topology) else rank_kinds(topology)
-    if is_hyperx(topology) and not topology.broken:  # the last dimension first needs most rungs
+        ladder = ordered_kinds(topology) if rules.is_hyperx(topology) else rank_kinds(topology)
+    if (
+        rules.is_hyperx(topology) and not topology.broken
+    ):  # the last dimension first needs most rungs
         sides = len(ladder.rungs)
         rungs = (ladder.rungs * sides)[: sides * (sides - 1) + 1]
     elif isinstance(family, TreeShape) and not topology.broken:
         rungs = ladder.rungs
-    return Plan(name, next_ports(topology, ways), ladder, DRAWN, rungs, minimal=True)
+    return Plan(name, hop.next_ports(topology, ways), ladder, hop.DRAWN, rungs, minimal=True)
 
 
 def _ancestor(topology: Topology, name: str, argument: str) -> Plan:
-    choices = {"": TWO, "all": LEAST, "every": EVERY}
+    choices = {"": hop.TWO, "all": hop.LEAST, "every": hop.EVERY}
     if argument not in choices:
         where = f"routing '{name}:{argument}'"
         raise InputError(where, f"'{argument}'", "all (the least used), every (any that is free)")
-    choice = DRAWN if name == "nca" else choices[argument]
+    choice = hop.DRAWN if name == "nca" else choices[argument]
     full = f"{name}:{argument}" if argument else name
-    straight, ladder = next_ports(topology, shortest_ways(topology.routers)), rank_kinds(topology)
-    tree = isinstance(family_of(topology), TreeShape) and not topology.broken
+    straight, ladder = (
+        hop.next_ports(topology, rules.shortest_ways(topology.routers)),
+        rank_kinds(topology),
+    )
+    tree = isinstance(rules.family_of(topology), TreeShape) and not topology.broken
     return Plan(full, straight, ladder, choice, ladder.rungs if tree else (), minimal=True)
 
 
 def _minimal_group(topology: Topology, name: str, _: str) -> Plan:
-    straight = next_ports(topology, group_ways(topology, name))
+    straight = hop.next_ports(topology, rules.group_ways(topology, name))
     ladder = group_kinds(topology)
-    return Plan(name, straight, ladder, DRAWN, () if topology.broken else _across(ladder))
+    return Plan(name, straight, ladder, hop.DRAWN, () if topology.broken else _across(ladder))
 
 
 def _ordered(topology: Topology, name: str, argument: str) -> Plan:
     where = f"{name}:{argument}" if argument else name
-    if not dimensions(topology):
+    if not rules.dimensions(topology):
         wanted = "a k-ary n-cube or a HyperX; minimal fits any network"
         raise InputError("routing", f"{where} on {topology.name}", wanted)
     order = tuple(whole_number(word, where=where) for word in argument.split(",") if argument)
-    ways = ways_of(topology, DimensionOrder(order))
+    ways = rules.ways_of(topology, rules.DimensionOrder(order))
     ladder = ordered_kinds(topology, order)
-    straight = next_ports(topology, ways)
-    return Plan(str(DimensionOrder(order)), straight, ladder, DRAWN, ladder.rungs, minimal=True)
+    straight = hop.next_ports(topology, ways)
+    return Plan(
+        str(rules.DimensionOrder(order)), straight, ladder, hop.DRAWN, ladder.rungs, minimal=True
+    )
 
 
 def _hashed(topology: Topology, name: str, argument: str) -> Plan:
-    seed = whole_number(argument, where=f"{name}:{argument}") if argument else Ecmp().seed
-    routing = Ecmp(seed, polarised=name == "ecmp-polarised")
-    salts = router_salts(routing, topology.num_routers)
+    seed = whole_number(argument, where=f"{name}:{argument}") if argument else rules.Ecmp().seed
+    routing = rules.Ecmp(seed, polarised=name == "ecmp-polarised")
+    salts = rules.router_salts(routing, topology.num_routers)
     same = _minimal(topology, str(routing), "")
-    return same._replace(choice=HASHED, more={"salts": salts})
+    return same._replace(choice=hop.HASHED, more={"salts": salts})
 
 
 def _adaptive(topology: Topology, name: str, _: str) -> Plan:
-    straight = next_ports(topology, shortest_ways(topology.routers))
-    return Plan(name, straight, rank_kinds(topology), EVERY, escape=True)
+    straight = hop.next_ports(topology, rules.shortest_ways(topology.routers))
+    return Plan(name, straight, rank_kinds(topology), hop.EVERY, escape=True)
 
 
 def _valiant(topology: Topology, name: str, _: str) -> Plan:
     if name == "valiant":
-        drawn = detour(topology, Valiant())
+        drawn = rules.detour(topology, rules.Valiant())
         goals = detour_lists(np.zeros(topology.num_routers, np.int32), [[drawn.goals]])
-        return _detoured(topology, name, DRAWN, {"detour": ALWAYS, **goals})
-    drawn = detour(topology, Valiant("groups"))
+        return _detoured(topology, name, hop.DRAWN, {"detour": hop.ALWAYS, **goals})
+    drawn = rules.detour(topology, rules.Valiant("groups"))
     goals = lists_by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
-    trip = _detoured(topology, name, DRAWN, {"detour": ALWAYS, **goals})
-    trip = trip._replace(out=next_ports(topology, drawn.ways, to_group=True))
+    trip = _detoured(topology, name, hop.DRAWN, {"detour": hop.ALWAYS, **goals})
+    trip = trip._replace(out=hop.next_ports(topology, drawn.out))
     if not trip.rungs:
         return trip
     across = _across(trip.ladder)  # to a spine of the group, on a dragonfly+
@@ -431,17 +391,17 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
         if threshold > MOST_THRESHOLD:
             raise InputError(where, value, f"at most {MOST_THRESHOLD} flits")
     name = "ugal-l" if name == "ugal" else name
-    if name == "par" and not isinstance(family_of(topology), DragonflyShape):
+    if name == "par" and not isinstance(rules.family_of(topology), DragonflyShape):
         found = f"par on {topology.name}"
         raise InputError("routing", found, "a dragonfly or dragonfly+; ugal-l fits others")
-    goals, shape = host_routers(topology, name), family_of(topology)
+    goals, shape = rules.host_routers(topology, name), rules.family_of(topology)
     drawn = detour_lists(np.zeros(topology.num_routers, np.int32), [[goals]])
     if isinstance(shape, DragonflyShape):
         group = np.arange(topology.num_routers) // shape.routers
         drawn = lists_by_group(group, [goals[group[goals] != own] for own in range(shape.groups)])
-    given = {"threshold": threshold, "detour": ALONG if name == "ugal-g" else LOCAL}
+    given = {"threshold": threshold, "detour": hop.ALONG if name == "ugal-g" else hop.LOCAL}
     full = f"{name}:threshold={threshold}" if argument else name
-    trip = _detoured(topology, full, LEAST, {**drawn, **given})
+    trip = _detoured(topology, full, hop.LEAST, {**drawn, **given})
     if name != "par":
         return trip
     across = _across(trip.ladder)  # from a spine without the link, down and up to another
@@ -452,21 +412,21 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
 
 def _detoured(topology: Topology, name: str, choice: int, more: dict[str, Any]) -> Plan:
     """Return detours by the ways that packets usually take on a network."""
-    ways = usual_ways(topology)
-    if topology.broken and dimensions(topology):
+    ways = rules.usual_ways(topology)
+    if topology.broken and rules.dimensions(topology):
         found = f"'{name}' on {topology.name}"
         raise InputError("routing", found, "minimal or min-adaptive, which go round what is broken")
     rungs: tuple[int, ...] = ()
-    if isinstance(family_of(topology), DragonflyShape):
+    if isinstance(rules.family_of(topology), DragonflyShape):
         ladder = group_kinds(topology)
         rungs = _across(ladder)
-    elif dimensions(topology):
+    elif rules.dimensions(topology):
         ladder = ordered_kinds(topology)
         rungs = ladder.rungs
     else:
         ladder = rank_kinds(topology)
     twice = (*rungs, SEPARATOR, *rungs) if rungs and not topology.broken else ()
-    table = next_ports(topology, ways)
+    table = hop.next_ports(topology, ways)
     return Plan(name, table, ladder, choice, twice, out=table, more=more)
 
 
@@ -475,9 +435,8 @@ def _across(ladder: Ladder) -> tuple[int, ...]:
     return (0, 1, 0) if len(ladder.rungs) == 2 else (0, 1, 2)
 
 
-_OPTIONS = (
-    "dimension-order", "ecmp", "ecmp-polarised", "nca-adaptive", "ugal", "ugal-l", "ugal-g", "par",
-)  # fmt: skip
+_BARE = ("nca", "minimal", "min-adaptive", "minimal-group", "valiant", "valiant-group")
+"""Routings without options."""
 
 _PLANS: dict[str, Callable[[Topology, str, str], Plan]] = {
     "nca": _ancestor,
@@ -508,7 +467,7 @@ class TooLargeError(InputError):
     """A network in which packets are not followed: it would take too much memory."""
 
 
-def hop_circle(topology: Topology, tables: HopTables) -> tuple[tuple[int, int], ...]:
+def hop_circle(topology: Topology, tables: hop.HopTables) -> tuple[tuple[int, int], ...]:
     """Return a circle of virtual channels in which packets can deadlock, or () if there is none.
 
     The circle is of pairs (channel, VC), each of which may be held while the next is waited for,
@@ -526,7 +485,7 @@ def hop_circle(topology: Topology, tables: HopTables) -> tuple[tuple[int, int], 
     return circle_among(*arrows)
 
 
-def followed(topology: Topology, tables: HopTables) -> tuple[Bools, Ints, Ints, Ints]:
+def followed(topology: Topology, tables: hop.HopTables) -> tuple[Bools, Ints, Ints, Ints]:
     """Follow all packets of a routing by hop, those in its escape only where it has one.
 
     Returns
@@ -547,10 +506,10 @@ def followed(topology: Topology, tables: HopTables) -> tuple[Bools, Ints, Ints, 
     """
     from netloom.routing.kernels.followed import follow
 
-    assert tables.choice != GIVEN, "given paths list their channels"
+    assert tables.choice != hop.GIVEN, "given paths list their channels"
     assert len(tables.lengths) == len(tables.starts), "forwarding tables are checked elsewhere"
     assert not len(tables.level), "lanes by service level have a check of their own"
-    outward, _ = channels_at_ports(topology)
+    outward, _ = hop.channels_at_ports(topology)
     inside, states = topology.routers, len(tables.vcs)
     ends = np.stack([tables.exit_router, tables.sink_goal], axis=1)
     ends = np.unique(ends, axis=0).astype(np.int32)
@@ -619,7 +578,14 @@ def circle_among(held: Ints, asked: Ints, masks: Ints) -> tuple[tuple[int, int],
     return tuple((place // count, int(first[place % count])) for place in circle)
 
 
-NAMED = DimensionOrder | Ecmp | Minimal | MinimalGroup | Valiant | RandomUp
+NAMED = (
+    rules.DimensionOrder
+    | rules.Ecmp
+    | rules.Minimal
+    | rules.MinimalGroup
+    | rules.Valiant
+    | rules.RandomUp
+)
 """Routings that are computed hop by hop: by the names that they have."""
 
 MOST_RUNGS = 2**10
@@ -682,8 +648,8 @@ def hosted_routing(
     >>> hosted_routing(topology("dragonfly:2x4x2"), "ugal-l:threshold=5", 4).name
     'ugal-l:threshold=5'
     """
-    if not 1 <= num_vcs <= MOST_VCS:
-        raise InputError("vcs", str(num_vcs), f"1 to {MOST_VCS}")
+    if not 1 <= num_vcs <= hop.MOST_VCS:
+        raise InputError("vcs", str(num_vcs), f"1 to {hop.MOST_VCS}")
     if not isinstance(routing, str | NAMED):
         return listed_routing(topology, routing, num_vcs)
     name, argument = split_spec(str(routing))
@@ -721,14 +687,12 @@ def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRou
         tables = _tables(topology, wanted, ladder, num_vcs)
         if ladder.classes > num_vcs:
             refuse_circle(topology, tables, where, f"at least {ladder.classes} VCs")
-    return VirtualChannelRouting(
-        wanted.name, topology, tables,
-        uses_credits=wanted.choice in (TWO, LEAST) or wanted.more.get("detour", 0) > ALWAYS,
-        minimal=wanted.minimal,
-    )  # fmt: skip
+    weighs = wanted.choice in (hop.TWO, hop.LEAST) or wanted.more.get("detour", 0) > hop.ALWAYS
+    made = VirtualChannelRouting(wanted.name, topology, tables, minimal=wanted.minimal)
+    return replace(made, uses_credits=weighs)
 
 
-def check_joined(topology: Topology, ways: NextPorts, name: str) -> None:
+def check_joined(topology: Topology, ways: hop.NextPorts, name: str) -> None:
     """Refuse a routing that leaves hosts without a way to others.
 
     Raises
@@ -744,7 +708,7 @@ def check_joined(topology: Topology, ways: NextPorts, name: str) -> None:
         raise InputError(f"{name} on {topology.name}", f"no way from {one} to {other}", "one")
 
 
-def refuse_circle(topology: Topology, tables: HopTables, where: str, wanted: str) -> None:
+def refuse_circle(topology: Topology, tables: hop.HopTables, where: str, wanted: str) -> None:
     """Refuse a routing by which packets can wait for each other in a circle.
 
     Raises
@@ -761,13 +725,14 @@ def refuse_circle(topology: Topology, tables: HopTables, where: str, wanted: str
         raise DeadlockError(where, named, wanted)
 
 
-def _tables(topology: Topology, wanted: Plan, ladder: Ladder, num_vcs: int) -> HopTables:
+def _tables(topology: Topology, wanted: Plan, ladder: Ladder, num_vcs: int) -> hop.HopTables:
     if wanted.out is None:
-        automaton, tables = straight(ladder, num_vcs), [wanted.straight]
+        ladder_states = ladder.climbed(), ladder.place_vcs(num_vcs), num_vcs
+        automaton, tables = hop.plain_states(ladder.kind, *ladder_states), [wanted.straight]
     else:
         automaton = with_detours(ladder, num_vcs, stays=wanted.stays)
         tables = [wanted.out, wanted.straight]
-    return hop_tables(topology, num_vcs, tables, automaton, choice=wanted.choice, **wanted.more)
+    return hop.hop_tables(topology, num_vcs, tables, automaton, choice=wanted.choice, **wanted.more)
 
 
 def _climbed(topology: Topology, wanted: Plan) -> Ladder:
@@ -805,45 +770,32 @@ ADAPTIVE, UP, DOWN = 0, 1, 2
 """The states of packets: in adaptive VCs, in the escape before it has gone down, and after."""
 
 
-def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> HopTables:
+def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> hop.HopTables:
     """Return the tables of adaptive routing with an escape in VC 0.
 
     The escape is the shortest ways that go up and then down: one table for packets that have not
     gone down yet, and one for those that have.
     """
-    from netloom.routing.kernels.several import fill_legal_ports
-
     if num_vcs < 2:
         raise InputError(where, "no VC but the escape", "at least 2 VCs")
-    inside, wired = topology.routers, hosted_ports(topology)
-    count, half = inside.num_routers, inside.num_routers**2
-    check_starts(topology, 2 * half)
-    rank = router_ranks(topology)
-    links, net = two_way(inside)
-    up = rank[net.channel_target] < rank[net.channel_source]
-    starts, lengths = np.zeros(2 * half, np.int32), np.full(2 * half, -1, np.int16)
-    ports, size = fill_legal_ports(
-        up, (net.channel_source, net.channel_target), net.incoming(), net.outgoing(),
-        wired.out_port[links], wired.lanes[links],
-        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
-    )  # fmt: skip
-    own = ports[:size].copy()
-    before = NextPorts(count, starts[:half], own, lengths[:half])
-    after = NextPorts(count, starts[half:], own, lengths[half:])
+    inside, half, rank = topology.routers, topology.num_routers**2, rules.router_ranks(topology)
+    links, net = rules.two_way(inside)
+    ways, channel = rules.legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
+    both = hop.next_ports(topology, ways, links[channel])
+    starts, lengths = both.starts.reshape(2, half), both.lengths.reshape(2, half)
+    escapes = [both._replace(starts=starts[down], lengths=lengths[down]) for down in range(2)]
     kind = (rank[inside.channel_target] > rank[inside.channel_source]).astype(np.int8)
-    free = bits(num_vcs) & ~1  # in VC 0 they go up and then down, and never leave it again
+    free = hop.bits(num_vcs) & ~1  # in VC 0 they go up and then down, and never leave it again
     delta = np.array([[ADAPTIVE] * 2, [UP, DOWN], [DOWN] * 2])
-    automaton = plain_states(kind, delta, np.array([free, 1, 1], np.int64), num_vcs)
-    tables = hop_tables(
-        topology, num_vcs, [wanted.straight, before, after],
-        automaton._replace(table=np.arange(3, dtype=np.int8)),
-        choice=wanted.choice, adaptive_vcs=free, escape_vcs=1, escape_state=1,
-    )  # fmt: skip
-    check_escape(topology, wanted.straight, before)
+    automaton = hop.plain_states(kind, delta, np.array([free, 1, 1], np.int64), num_vcs)
+    automaton = automaton._replace(table=np.arange(3, dtype=np.int8))
+    more = {"adaptive_vcs": free, "escape_vcs": 1, "escape_state": 1, "choice": wanted.choice}
+    tables = hop.hop_tables(topology, num_vcs, [wanted.straight, *escapes], automaton, **more)
+    check_escape(topology, wanted.straight, escapes[0])
     return tables
 
 
-def check_escape(topology: Topology, ways: NextPorts, escape: NextPorts) -> None:
+def check_escape(topology: Topology, ways: hop.NextPorts, escape: hop.NextPorts) -> None:
     """Refuse an escape that does not lead on from wherever packets on shortest ways come.
 
     Raises
@@ -923,10 +875,10 @@ def routing_by_hop(
     'least_used'
     """
     called = name or getattr(function, "__name__", "") or "own"
-    if not 1 <= num_vcs <= MOST_VCS:
-        raise InputError("num_vcs", str(num_vcs), f"1 to {MOST_VCS}")
+    if not 1 <= num_vcs <= hop.MOST_VCS:
+        raise InputError("num_vcs", str(num_vcs), f"1 to {hop.MOST_VCS}")
     kept = _compiled(function, called)
-    more = {"function": kept.address, "choice": OWN}
+    more = {"function": kept.address, "choice": hop.OWN}
     if next_routers is None:
         word, argument = split_spec(like)
         if word not in LIKE:
@@ -936,9 +888,8 @@ def routing_by_hop(
         tables, minimal = found.tables._replace(**more), found.minimal
     else:
         ports = _next_ports(topology, next_routers, called)
-        kind = np.zeros(topology.num_network_channels, np.int8)
-        automaton = straight(Ladder(kind, (0,), (True,)), num_vcs)
-        tables, minimal = hop_tables(topology, num_vcs, [ports], automaton, **more), False
+        automaton = states(topology, np.array([hop.bits(num_vcs)]), num_vcs)
+        tables, minimal = hop.hop_tables(topology, num_vcs, [ports], automaton, **more), False
         where = f"{called} on {topology.name} with any VC"
         check_joined(topology, ports, called)
         refuse_circle(topology, tables, where, "next routers that close no circle")
@@ -972,7 +923,7 @@ def _compiled(function: Callable[..., int], name: str) -> Any:
 
 def _next_ports(
     topology: Topology, next_routers: Callable[[int, int], Iterable[int]], name: str
-) -> NextPorts:
+) -> hop.NextPorts:
     """Return the ports that lead to the routers that a function names.
 
     Raises
@@ -981,7 +932,7 @@ def _next_ports(
         If one is no neighbour.
     """
     inside, count = topology.routers, topology.num_routers
-    check_starts(topology, count * count)
+    hop.check_starts(topology, count * count)
     offsets, leaving = inside.outgoing()
     rows = np.full((count, count), -1, np.int32)
     sets: dict[tuple[int, ...], int] = {}
@@ -1000,4 +951,4 @@ def _next_ports(
     lengths = np.where(rows < 0, -1, 1).astype(np.int16)
     lengths[goals, goals] = 0
     lists = port_lists(topology, choices_of(sets))
-    return NextPorts(count, lists.start[rows].ravel(), lists.ports, lengths.ravel())
+    return hop.NextPorts(count, lists.start[rows].ravel(), lists.ports, lengths.ravel())

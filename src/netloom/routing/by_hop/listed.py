@@ -16,22 +16,8 @@ from numpy.typing import NDArray
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import DeadlockError, InputError
-from netloom.routing.by_hop.tables import (
-    EVERY,
-    GIVEN,
-    Automaton,
-    Births,
-    HopTables,
-    NextPorts,
-    PathBirths,
-    TableBirths,
-    check_starts,
-    each_lane,
-    hop_tables,
-    hosted_ports,
-    pair_ports,
-    plain_states,
-)
+from netloom.routing import rules
+from netloom.routing.by_hop import tables as hop
 from netloom.routing.forwarding.tables import (
     Choices,
     ForwardingTable,
@@ -44,24 +30,12 @@ from netloom.routing.forwarding.tables import (
 )
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, paths
 from netloom.routing.ragged import PAIRS_AT_ONCE, Paths
-from netloom.routing.rules import (
-    MOST_PORTS,
-    DModK,
-    Layered,
-    ShortestPath,
-    SModK,
-    Spread,
-    in_one_order,
-    layer_vcs,
-    layers,
-    spread_table,
-)
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.topology import Topology
 from netloom.topology.core import port_numbers
 
-Listed: TypeAlias = "tuple[HopTables, Births]"
+Listed: TypeAlias = "tuple[hop.HopTables, hop.Births]"
 
 MOST_HOPS = 2**26
 """Most hops of paths that are kept, some 300 MB."""
@@ -70,7 +44,7 @@ MOST_SOUGHT = 2**20
 """Most hops for which as few layers as possible are sought, unless VCs are too few otherwise."""
 
 
-def listed_paths(topology: Topology, routing: Routing) -> PathBirths:
+def listed_paths(topology: Topology, routing: Routing) -> hop.PathBirths:
     """Return all paths of a routing between the hosts of a network.
 
     If a path depends only on the routers at its ends, return the paths between routers.
@@ -83,7 +57,7 @@ def listed_paths(topology: Topology, routing: Routing) -> PathBirths:
         If a pair has none.
     """
     into, one_port = topology.injection_router, topology.num_ports == topology.num_hosts
-    by_routers = isinstance(routing, ShortestPath | Layered) and one_port
+    by_routers = isinstance(routing, rules.ShortestPath | rules.Layered) and one_port
     by_routers = by_routers and bool((into == topology.ejection_router).all())
     if isinstance(routing, SourceRoutes):
         keys, found = routing.pairs, routing.routes
@@ -106,7 +80,7 @@ def listed_paths(topology: Topology, routing: Routing) -> PathBirths:
         raise InputError(topology.name, hops, f"at most {MOST_HOPS:,} to list them")
     ports = None if by_routers else np.stack(found.ports)
     offsets = np.append(found.offsets, found.offsets[-1])
-    return PathBirths(topology, str(routing), keys, Paths(offsets, found.channels), ports)
+    return hop.PathBirths(topology, str(routing), keys, Paths(offsets, found.channels), ports)
 
 
 def hop_layers(
@@ -132,7 +106,7 @@ def hop_layers(
         If more layers are needed, with the circle in one.
     """
     hops = len(routed.channels)
-    if in_one_order(topology, routing):
+    if rules.in_one_order(topology, routing):
         return np.zeros(hops, np.uint8), 1
     count = topology.num_network_channels
     held, asked = dependencies(routed)
@@ -158,8 +132,8 @@ def _layerings(topology: Topology, routed: Paths) -> Iterator[Ints]:
     by_hop = np.arange(len(routed.channels)) - begin
     if len(by_hop) > MOST_SOUGHT:
         yield by_hop
-    if np.bincount(inside.channel_source).max() <= MOST_PORTS:
-        yield layers(inside, routed.taken(np.flatnonzero(routed.lengths)))
+    if np.bincount(inside.channel_source).max() <= rules.MOST_PORTS:
+        yield rules.layers(inside, routed.taken(np.flatnonzero(routed.lengths)))
     yield by_hop
 
 
@@ -171,9 +145,9 @@ def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
     one_port = topology.num_ports == topology.num_hosts
     if isinstance(routing, ForwardingTable) and (routing.choices is None or one_port):
         return routing
-    if isinstance(routing, Spread):
-        return ForwardingTable(str(routing), spread_table(topology))
-    if not isinstance(routing, DModK) or not one_port:
+    if isinstance(routing, rules.Spread):
+        return ForwardingTable(str(routing), rules.spread_table(topology))
+    if not isinstance(routing, rules.DModK) or not one_port:
         return None
     # the paths from one host of each router say the entries
     _, first = np.unique(topology.injection_router, return_index=True)
@@ -250,7 +224,7 @@ def _where(topology: Topology, routing: Routing, num_vcs: int) -> str:
     return f"{routing} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
 
 
-SHORTEST = ShortestPath | Layered | Spread | DModK | SModK
+SHORTEST = rules.ShortestPath | rules.Layered | rules.Spread | rules.DModK | rules.SModK
 """Routings by which every packet takes a shortest path between its ports."""
 
 
@@ -298,13 +272,18 @@ def listed_routing(topology: Topology, routing: Routing, num_vcs: int) -> Virtua
         check_circle(topology, table, num_vcs)
         tables, births = _by_paths(topology, table, num_vcs)
     else:
-        laned_table = laned(topology, table, num_vcs, free=isinstance(routing, Spread))
+        laned_table = laned(topology, table, num_vcs, free=isinstance(routing, rules.Spread))
         tables, births = _by_table(topology, *laned_table, num_vcs)
+    chooses = isinstance(routing, ForwardingTable) and routing.choices is not None
     return VirtualChannelRouting(
-        str(routing), topology, tables, needs_aux=isinstance(births, PathBirths),
-        minimal=isinstance(routing, SHORTEST), births=births,
-        routes=None if isinstance(routing, ForwardingTable) and routing.choices else routing,
-    )  # fmt: skip
+        str(routing),
+        topology,
+        tables,
+        needs_aux=isinstance(births, hop.PathBirths),
+        minimal=isinstance(routing, SHORTEST),
+        births=births,
+        routes=None if chooses else routing,
+    )
 
 
 class PortLists(NamedTuple):
@@ -333,7 +312,7 @@ def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
     >>> [lists.ports[place : place + 2].tolist() for place in lists.start]
     [[1, 0], [1, 0], [1, 0], [1, 1], [0]]
     """
-    wired, count = hosted_ports(topology), topology.num_network_channels
+    wired, count = hop.hosted_ports(topology), topology.num_network_channels
     channels, offsets = np.arange(count), np.arange(count + 1)
     if choices is not None:
         channels = np.append(channels, choices.channels)
@@ -343,7 +322,7 @@ def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
     start = np.append(0, np.cumsum(many + 1))
     ports = np.zeros(start[-1] + 1, np.int16)
     ports[start[:-1]] = many
-    member, lane = each_lane(lanes)
+    member, lane = hop.each_lane(lanes)
     place = np.arange(len(member)) + np.repeat(np.arange(1, len(many) + 1), many)
     ports[place] = wired.out_port[channels[member]] + lane
     return PortLists(start.astype(np.int32), ports)
@@ -356,19 +335,20 @@ def _by_table(
     from netloom.routing.kernels.forwarding import outcomes
 
     next_channel = table.next_channel
-    check_starts(topology, next_channel.size)
+    hop.check_starts(topology, next_channel.size)
     lists = port_lists(topology, table.choices)
     starts = lists.start[np.ascontiguousarray(next_channel.T)].ravel()
-    goals = NextPorts(len(next_channel), starts, lists.ports, np.zeros(0, np.int16))
-    entry, sink = pair_ports(topology, always=True)  # as listed paths take them
+    goals = hop.NextPorts(len(next_channel), starts, lists.ports, np.zeros(0, np.int16))
+    entry, sink = hop.pair_ports(topology, always=True)  # as listed paths take them
     level = np.zeros(0, np.uint8)
     if table.lanes is not None and len(lanes) > 1:
         level = np.searchsorted(lanes, table.lanes.level[: len(next_channel)]).astype(np.uint8)
-    tables = hop_tables(
-        topology, num_vcs, [goals], states(topology, layer_vcs(len(lanes), num_vcs), num_vcs),
-        choice=EVERY, level=level.ravel(),
-        sink_goal=np.arange(topology.num_ports, dtype=np.int32), pair_entry=entry, pair_sink=sink,
-    )  # fmt: skip
+    in_lanes = states(topology, rules.layer_vcs(len(lanes), num_vcs), num_vcs)
+    found = hop.hop_tables(
+        topology, num_vcs, [goals], in_lanes, choice=hop.EVERY, level=level.ravel()
+    )
+    every = np.arange(topology.num_ports, dtype=np.int32)
+    tables = found._replace(sink_goal=every, pair_entry=entry, pair_sink=sink)
     if table.choices is not None:  # which all lead to the target
         reached = next_channel >= 0
         reached[np.arange(len(reached)), topology.ejection_router] = True
@@ -378,7 +358,7 @@ def _by_table(
         wires = topology.ejection_router, lost, topology.routers.channel_target
         reached = outcomes(next_channel, *wires) == -1
     everywhere = reached[:, np.unique(topology.injection_router)].all()
-    return tables, TableBirths(topology, str(table), None if everywhere else reached)
+    return tables, hop.TableBirths(topology, str(table), None if everywhere else reached)
 
 
 def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
@@ -406,16 +386,14 @@ def _by_paths(topology: Topology, routing: Routing, num_vcs: int) -> Listed:
         check_lanes(topology, routing, count, num_vcs)
     else:
         layer, count = hop_layers(topology, routing, routed, num_vcs)
-    tables = hop_tables(
-        topology, num_vcs, [], states(topology, layer_vcs(count, num_vcs), num_vcs),
-        choice=GIVEN, ports=lists.ports, path_offsets=routed.offsets,
-        path_starts=lists.start[routed.channels], path_layer=layer,
-        path_entry=own[0], path_sink=own[1],
-    )  # fmt: skip
-    return tables, births
+    in_layers = states(topology, rules.layer_vcs(count, num_vcs), num_vcs)
+    tables = hop.hop_tables(topology, num_vcs, [], in_layers, choice=hop.GIVEN, ports=lists.ports)
+    starts = lists.start[routed.channels]
+    tables = tables._replace(path_offsets=routed.offsets, path_starts=starts, path_layer=layer)
+    return tables._replace(path_entry=own[0], path_sink=own[1]), births
 
 
-def states(topology: Topology, vcs: Ints, num_vcs: int) -> Automaton:
+def states(topology: Topology, vcs: Ints, num_vcs: int) -> hop.Automaton:
     """Return the states of packets that stay in one: a lane or layer, with its VCs, each."""
     kind = np.zeros(topology.num_network_channels, np.int8)
-    return plain_states(kind, np.arange(len(vcs))[:, None], vcs, num_vcs)
+    return hop.plain_states(kind, np.arange(len(vcs))[:, None], vcs, num_vcs)

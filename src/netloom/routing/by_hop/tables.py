@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Ints
-from netloom.base.errors import InputError, NoRouteError
-from netloom.routing.ragged import Paths, legs
-from netloom.routing.ways import Ways
+from netloom.base.errors import InputError
+from netloom.routing.ragged import Paths, check_found, legs
+from netloom.routing.rules import Ways
 from netloom.topology import Cube, Topology
 from netloom.topology.core import joined, ranks
 
@@ -156,11 +156,9 @@ def hosted_ports(topology: Topology) -> HostedPorts:
         found = f"a router of {num_ports} ports, bundles counted by their lanes"
         raise InputError(topology.name, found, f"at most {MOST_PORTS}")
     none = np.zeros(many, np.int32)
-    return HostedPorts(
-        num_ports, network_ports if cube else num_ports,
-        np.concatenate([out_port, none, ejection]), np.concatenate([in_port, injection, none]),
-        lanes,
-    )  # fmt: skip
+    out_port, in_port = np.append(out_port, none), np.append(in_port, injection)
+    numbers = np.append(out_port, ejection), np.append(in_port, none)
+    return HostedPorts(num_ports, network_ports if cube else num_ports, *numbers, lanes)
 
 
 def channel_lanes(topology: Topology) -> Ints:
@@ -328,8 +326,10 @@ def bits(count: int) -> int:
     return (1 << count) - 1 if count < MOST_VCS else -1
 
 
-def next_ports(topology: Topology, ways: Ways, *, to_group: bool = False) -> NextPorts:
-    """Return the ports that lead on by these ways, to each router, or to each group.
+def next_ports(topology: Topology, ways: Ways, channels: Ints | None = None) -> NextPorts:
+    """Return the ports that lead on by these ways, to each of their goals.
+
+    ``channels`` are those of the network that the ways take: each its own if nothing is said.
 
     Raises
     ------
@@ -338,7 +338,7 @@ def next_ports(topology: Topology, ways: Ways, *, to_group: bool = False) -> Nex
 
     Examples
     --------
-    >>> from netloom.routing.ways import shortest_ways
+    >>> from netloom.routing.rules import shortest_ways
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:2x3x1")
     >>> found = next_ports(net, shortest_ways(net.routers))
@@ -347,17 +347,16 @@ def next_ports(topology: Topology, ways: Ways, *, to_group: bool = False) -> Nex
     """
     from netloom.routing.kernels.several import fill_next_ports
 
-    wired = hosted_ports(topology)
-    num_routers = topology.num_routers
-    num_goals = int(ways.group.max(initial=0)) + 1 if to_group else num_routers
-    check_starts(topology, num_routers * num_goals)
-    inside = topology.num_network_channels
-    starts = np.zeros(num_routers * num_goals, np.int32)
-    lengths = np.full(num_routers * num_goals, -1, np.int16)
-    ports, size = fill_next_ports(
-        ways, wired.out_port[:inside], wired.lanes[:inside], num_goals, to_group,
-        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
-    )  # fmt: skip
+    wired, vertices = hosted_ports(topology), len(ways.group)
+    num_goals = int(ways.goal.max(initial=0)) + 1
+    check_starts(topology, vertices * num_goals)
+    if channels is None:
+        channels = np.arange(topology.num_network_channels)
+    starts = np.zeros(vertices * num_goals, np.int32)
+    lengths = np.full(vertices * num_goals, -1, np.int16)
+    wires = wired.out_port[channels], wired.lanes[channels], num_goals
+    scratch = np.empty(wired.num_ports + 1, np.int16)
+    ports, size = fill_next_ports(ways, *wires, starts, lengths, scratch)
     return NextPorts(num_goals, starts, ports[:size].copy(), lengths)
 
 
@@ -515,7 +514,7 @@ class TableBirths:
                 pair = sources.astype(np.int64) * self.topology.num_hosts + targets
                 port, sink = tables.pair_entry[pair], tables.pair_sink[pair]
             found = self.reached[sink, self.topology.injection_router[port]]
-            _check(found, sources, targets, "hosts that can reach each other", self.name)
+            check_found(found, sources, targets, "hosts that can reach each other", self.name)
         return np.full(len(sources), -1, np.int32)
 
 
@@ -565,14 +564,8 @@ class PathBirths:
         keys = start.astype(np.int64) * count + end
         place = np.searchsorted(self.pairs, keys)
         found = still | (np.append(self.pairs, -1)[place] == keys)
-        _check(found, sources, targets, "a route for every pair that sends", self.name)
+        check_found(found, sources, targets, "a route for every pair that sends", self.name)
         return np.where(still, len(self.routed) - 1, place).astype(np.int32)
 
 
 Births = TableBirths | PathBirths
-
-
-def _check(found: Bools, sources: Ints, targets: Ints, wanted: str, where: str) -> None:
-    if not found.all():
-        pair = int(np.argmin(found))
-        raise NoRouteError(int(sources[pair]), int(targets[pair]), wanted, where)

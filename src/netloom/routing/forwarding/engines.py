@@ -8,26 +8,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.tables import (
-    MOST_COUNTED,
-    MOST_LANES,
-    DependencyGraph,
-    EndPoints,
-    ForwardingTable,
-    Lanes,
-    channels_by_port,
-    dependency_graph,
-    end_points,
-    told,
-    whole_table,
-)
+from netloom.routing.forwarding import tables
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
 from netloom.topology import Topology
 from netloom.topology.core import port_numbers, ranks, way_back
@@ -44,7 +32,7 @@ def counted_table(
     directions: NDArray[np.int8] | None = None,
     barred: int = DOWN,
     same_neighbour: bool = False,
-) -> ForwardingTable:
+) -> tables.ForwardingTable:
     """Return the table that OpenSM's counters make of the shortest permitted ways.
 
     A router goes through the adapters' ports. Of its own ports on a shortest permitted path, it
@@ -64,19 +52,16 @@ def counted_table(
     """
     from netloom.routing.kernels.min_hop import least_used
 
-    inside, ends = topology.routers, end_points(topology)
+    inside, ends = topology.routers, tables.end_points(topology)
     if directions is None:
         directions = np.full(inside.num_channels, EQUAL, np.int8)
-    table = least_used(
-        ends.order, ends.exit, ends.num_apart,
-        (inside.channel_source, inside.channel_target, channels_by_port(topology, leaving=True),
-         channels_by_port(topology)),
-        directions, barred, same_neighbour,
-    )  # fmt: skip
-    return told(name, table, ends)
+    by_port = tables.channels_by_port(topology, leaving=True), tables.channels_by_port(topology)
+    wires, turns = (inside.channel_source, inside.channel_target, *by_port), (directions, barred)
+    table = least_used(ends.order, ends.exit, ends.num_apart, wires, *turns, same_neighbour)
+    return tables.told(name, table, ends)
 
 
-def minhop(topology: Topology) -> ForwardingTable:
+def minhop(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's default engine, entry for entry.
 
     Packets take shortest ways. Each router gives its ports alike numbers of destinations (see
@@ -91,7 +76,7 @@ def minhop(topology: Topology) -> ForwardingTable:
     return counted_table(topology, "minhop")
 
 
-def dor(topology: Topology) -> ForwardingTable:
+def dor(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's dimension order, entry for entry.
 
     Packets take shortest ways, and each router the neighbour on its lowest port that leads on. Of
@@ -113,7 +98,7 @@ MOST_HOPS = 64
 """Most hops of a way in a subnet."""
 
 
-def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTable:
+def updn(topology: Topology, roots: Sequence[int] | None = None) -> tables.ForwardingTable:
     """Return the table of OpenSM's up/down engine, entry for entry.
 
     Ranks are hops from the nearest root. No way goes up again, to a router of lower rank, once it
@@ -139,8 +124,7 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
     """
     reason = "" if roots else updn_falls_back(topology)
     if reason:
-        found = f"{topology.name}, where {reason}, so that OpenSM configures minhop"
-        raise InputError("routing updn", found, "a tree; or minhop itself")
+        raise tables.falls_back(topology, "updn", reason, "a tree; or minhop itself")
     top = np.array(roots) if roots else found_roots(topology)
     rank, inside = router_heights(topology, top), topology.routers
     place = np.arange(topology.num_routers)
@@ -175,7 +159,7 @@ def found_roots(topology: Topology) -> Ints:
     """
     from netloom.routing.kernels.min_hop import ends_by_distance
 
-    ends, inside = end_points(topology), topology.routers
+    ends, inside = tables.end_points(topology), topology.routers
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=topology.num_routers)
     seen = ends_by_distance(adapters, inside.channel_source, *inside.incoming(), MOST_HOPS)
     most = (seen > 0.9 * ends.num_apart).sum(axis=1) == 1
@@ -183,7 +167,7 @@ def found_roots(topology: Topology) -> Ints:
     return np.flatnonzero(most & alone)
 
 
-def dnup(topology: Topology) -> ForwardingTable:
+def dnup(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's down/up engine, entry for entry.
 
     Ranks are hops from the nearest router with adapters. No way goes on away from such routers once
@@ -197,14 +181,14 @@ def dnup(topology: Topology) -> ForwardingTable:
     >>> dnup(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
     [-1, -1, 0, 1]
     """
-    ends, inside = end_points(topology), topology.routers
+    ends, inside = tables.end_points(topology), topology.routers
     rank = router_heights(topology, np.unique(ends.exit[: ends.num_apart]))
     here, there = rank[inside.channel_target], rank[inside.channel_source]
     directions = np.where(here < there, DOWN, np.where(here > there, UP, EQUAL)).astype(np.int8)
     return counted_table(topology, "dnup", directions=directions, barred=UP)
 
 
-def sssp(topology: Topology) -> ForwardingTable:
+def sssp(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's engine sssp.
 
     End points take their turns: those at routers of most end points first, router by router and
@@ -222,15 +206,13 @@ def sssp(topology: Topology) -> ForwardingTable:
     """
     from netloom.routing.kernels.sssp import cheapest_ways
 
-    inside, ends = topology.routers, end_points(topology)
-    links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
+    inside, ends = topology.routers, tables.end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
     weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
     table = np.empty((len(ends.order), inside.num_routers), np.int32)
-    table[ends.order] = cheapest_ways(
-        ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order],
-        ends.routers, ends.at_router, links, weight,
-    )  # fmt: skip
-    return told("sssp", table, ends)
+    turns = ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order]
+    table[ends.order] = cheapest_ways(*turns, ends.routers, ends.at_router, links, weight)
+    return tables.told("sssp", table, ends)
 
 
 DATA_LANES = 8
@@ -239,7 +221,7 @@ DATA_LANES = 8
 TOO_MANY = f"more than {DATA_LANES} lanes are needed"
 
 
-def dfsssp(topology: Topology) -> ForwardingTable:
+def dfsssp(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's engine dfsssp, with its lanes.
 
     The ways are those of ``sssp``. All paths between end points, and from these to the routers,
@@ -267,7 +249,7 @@ def dfsssp(topology: Topology) -> ForwardingTable:
     if count > DATA_LANES:
         wanted = f"at most {DATA_LANES}; OpenSM then takes minhop and tells its log only"
         raise InputError(f"routing dfsssp on {topology.name}", _needed(count), wanted)
-    return replace(found, name="dfsssp", lanes=Lanes(level))
+    return replace(found, name="dfsssp", lanes=tables.Lanes(level))
 
 
 def dfsssp_falls_back(topology: Topology) -> str:
@@ -277,14 +259,14 @@ def dfsssp_falls_back(topology: Topology) -> str:
 
 
 def _needed(count: int) -> str:
-    return f"{f'over {MOST_COUNTED}' if count > MOST_COUNTED else count} lanes needed"
+    return f"{f'over {tables.MOST_COUNTED}' if count > tables.MOST_COUNTED else count} lanes needed"
 
 
-def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8], int]:
+def _lanes(topology: Topology, found: tables.ForwardingTable) -> tuple[NDArray[np.uint8], int]:
     """Return the lane of each (end point, router), and how many lanes there are."""
     from netloom.routing.kernels.sssp import broken_circles
 
-    inside, ends, table = topology.routers, end_points(topology), whole_table(found)
+    inside, ends, table = topology.routers, tables.end_points(topology), tables.whole_table(found)
     _, first = np.unique(ends.exit[ends.order[: ends.num_apart]], return_index=True)
     sources = np.unique(ends.exit[: ends.num_apart])[np.argsort(first)]
     out_port = port_numbers(topology)[0][: inside.num_channels]
@@ -294,16 +276,15 @@ def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8
     key = np.empty(inside.num_channels, np.int64)
     key[np.lexsort((out_port, rank[inside.channel_source]))] = np.arange(inside.num_channels)
     most_out = int(np.diff(inside.outgoing()[0]).max(initial=0))
-    lane, count = broken_circles(
-        table[ends.order], sources, np.outer(ends.copies[ends.order], ends.at_router[sources] - 1),
-        key, ranks(*inside.outgoing()), inside.channel_target, most_out, MOST_COUNTED,
-    )  # fmt: skip
+    paths = np.outer(ends.copies[ends.order], ends.at_router[sources] - 1)
+    wires = key, ranks(*inside.outgoing()), inside.channel_target, most_out
+    lane, count = broken_circles(table[ends.order], sources, paths, *wires, tables.MOST_COUNTED)
     level = np.zeros(table.shape, np.uint8)
     level[ends.order[:, None], sources] = lane
     return level, count
 
 
-def lash(topology: Topology) -> ForwardingTable:
+def lash(topology: Topology) -> tables.ForwardingTable:
     """Return the table and the lanes of OpenSM's lash (layered shortest paths).
 
     One shortest way leads from each router to each other, the same for all adapters there, and by
@@ -324,34 +305,32 @@ def lash(topology: Topology) -> ForwardingTable:
     >>> lash(torus(5)).lanes.level.max()
     np.uint8(1)
     """
-    from netloom.routing.kernels.lash import even_layers
+    from netloom.routing.kernels.layers import even_layers
 
-    ends = end_points(topology)
+    ends = tables.end_points(topology)
     ways, pairs, layer, used, graph = _layers(topology)
     if used > DATA_LANES:
-        found = f"{topology.name}, where {TOO_MANY}, so that OpenSM configures minhop"
-        raise InputError("routing lash", found, "sssp; or minhop itself")
+        raise tables.falls_back(topology, "lash", TOO_MANY, "sssp; or minhop itself")
     if used > 1:
         drawn = np.random.default_rng(1).permutation(len(pairs))
         even_layers(ways, graph, pairs, layer, used, drawn)
     level = np.zeros(ways.shape, np.uint8)
     level[pairs[:, 0], pairs[:, 1]] = level[pairs[:, 1], pairs[:, 0]] = layer
-    lanes = Lanes(level[ends.exit[: ends.num_destinations]]) if used > 1 else None
-    return told("lash", ways[ends.exit], ends, lanes)
+    lanes = tables.Lanes(level[ends.exit[: ends.num_destinations]]) if used > 1 else None
+    return tables.told("lash", ways[ends.exit], ends, lanes)
 
 
 def _layers(topology: Topology) -> tuple[Ints, Ints, Ints, int, object]:
     """Return the ways, the pairs of routers with their layers, how many, and the dependencies."""
-    from netloom.routing.kernels.lash import layer_pairs, tree_ways
+    from netloom.routing.kernels.layers import layer_pairs, tree_ways
 
-    inside, order = topology.routers, end_points(topology).routers
-    leaving = channels_by_port(topology, leaving=True)
+    inside, order = topology.routers, tables.end_points(topology).routers
+    leaving = tables.channels_by_port(topology, leaving=True)
     ways = tree_ways(order, inside.channel_source, inside.channel_target, leaving)
-    graph = dependency_graph(topology, DATA_LANES)
+    graph = tables.dependency_graph(topology, DATA_LANES)
     most = len(order) * (len(order) - 1) // 2
     pairs, layer = np.empty((most, 2), np.int32), np.empty(most, np.int32)
-    closed = np.zeros(graph.uses.shape, np.bool_)
-    count, used = layer_pairs(ways, order, graph, closed, DATA_LANES, pairs, layer)
+    count, used = layer_pairs(ways, order, graph, DATA_LANES, pairs, layer)
     return ways, pairs[:count], layer[:count], used, graph
 
 
@@ -382,7 +361,7 @@ class Search(NamedTuple):
         int32[R, most ports], other channels that a way may go on by. int32[R], how many.
     """
 
-    graph: DependencyGraph
+    graph: tables.DependencyGraph
     back: Ints
     links: Ints
     escape: Ints
@@ -401,7 +380,7 @@ class Search(NamedTuple):
     stacked: Ints
 
 
-def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
+def nue(topology: Topology, lanes: int = 1) -> tables.ForwardingTable:
     """Return the table of OpenSM's engine nue, which is free of deadlock in any number of lanes.
 
     Destinations are dealt out to the lanes. In each lane the ways along a tree are reserved first,
@@ -427,10 +406,10 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     """
     from netloom.routing.kernels.sssp import cheapest_ways
 
-    if lanes > MOST_LANES:
-        raise InputError(f"routing nue:{lanes}", f"{lanes} lanes", f"at most {MOST_LANES}")
-    inside, ends = topology.routers, end_points(topology)
-    links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
+    if lanes > tables.MOST_LANES:
+        raise InputError(f"routing nue:{lanes}", f"{lanes} lanes", f"at most {tables.MOST_LANES}")
+    inside, ends = topology.routers, tables.end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
     weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
     back = way_back(topology)[: inside.num_channels]
     if (back < 0).any():
@@ -447,21 +426,19 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
         some = order[lane::lanes]
         table[some] = _ways(topology, ends, some, nodes, links, back, weight)
     own = ends.num_apart + nodes
-    table[own] = cheapest_ways(
-        nodes, np.zeros(len(nodes), np.bool_), ends.copies[own], nodes, ends.at_router, links,
-        weight,
-    )  # fmt: skip
+    turns = nodes, np.zeros(len(nodes), np.bool_), ends.copies[own]
+    table[own] = cheapest_ways(*turns, nodes, ends.at_router, links, weight)
     found = None
     if lanes > 1:
         level = np.zeros(table.shape, np.uint8)
         level[order] = (np.arange(len(order)) % lanes)[:, None]
-        found = Lanes(level)
-    return told(f"nue:{lanes}" if lanes > 1 else "nue", table, ends, found)
+        found = tables.Lanes(level)
+    return tables.told(f"nue:{lanes}" if lanes > 1 else "nue", table, ends, found)
 
 
 def _ways(
     topology: Topology,
-    ends: EndPoints,
+    ends: tables.EndPoints,
     some: Ints,
     nodes: Ints,
     links: tuple[Ints, Ints, Ints, Ints],
@@ -488,22 +465,18 @@ def _ways(
         here, there = (topology.router_name(int(each)) for each in (root[0], reached.argmin()))
         what = f"no way from {here} to {there}"
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
-    graph = dependency_graph(topology)
+    graph = tables.dependency_graph(topology)
     into, shape = int(np.diff(graph.in_offsets).max(initial=0)), graph.uses.shape
-    channels, most = shape
-    search = Search(
-        graph, back, links[3], escape, np.zeros(shape, np.bool_), np.zeros(shape, np.bool_),
-        np.zeros(shape, np.bool_), np.empty(channels * most, np.int32),
-        np.empty(channels * most, np.int32), np.zeros(1, np.int64), np.zeros(channels, np.bool_),
-        np.zeros(channels, np.bool_), np.empty(count, np.int64), np.empty(count, np.int32),
-        np.zeros(channels, np.int64), np.empty((count, into), np.int32),
-        np.empty(count, np.int32),
-    )  # fmt: skip
+    steps = *np.zeros((3, *shape), np.bool_), *np.empty((2, graph.uses.size), np.int32)
+    begun = np.zeros(1, np.int64), *np.zeros((2, shape[0]), np.bool_)
+    found, stacked = np.empty((2, count), np.int32)
+    costs = np.empty(count, np.int64), found, np.zeros(shape[0], np.int64)
+    scratch: list[Any] = [*steps, *begun, *costs, np.empty((count, into), np.int32), stacked]
+    search = Search(graph, back, links[3], escape, *scratch)
     reserve(search, nodes, terminals > 0)
     total = 1 + int(np.sum(escape >= 0))
     sent = ends.exit[some], ends.copies[some], ends.at_router
-    found: Ints = nue_ways(search, nodes, *sent, total, weight)
-    return found
+    return np.asarray(nue_ways(search, nodes, *sent, total, weight))
 
 
 LEVELS = (2, 8)
@@ -538,7 +511,7 @@ class _Tree:
     leaves: list[int]
 
 
-def ftree(topology: Topology) -> ForwardingTable:
+def ftree(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's engine for full trees, entry for entry.
 
     Destinations are taken leaf by leaf and port by port. Ways down to them use the cables in turn,
@@ -560,33 +533,39 @@ def ftree(topology: Topology) -> ForwardingTable:
 
     tree = _tree_of(topology)
     if isinstance(tree, str):
-        found = f"{topology.name}, where {tree}, so that OpenSM configures minhop"
-        raise InputError("routing ftree", found, "a full tree; or minhop itself")
-    ends, routers = end_points(topology), len(tree.level)
+        raise tables.falls_back(topology, "ftree", tree, "a full tree; or minhop itself")
+    ends, routers = tables.end_points(topology), len(tree.level)
     # the tree as the flat arrays of the kernel: see there
-    count, channels = len(tree.neighbour), topology.num_network_channels
     sizes = [[len(members) for members in kind] for kind in tree.groups]
     bounds = np.append(0, np.cumsum(np.array(sizes).ravel()))
     offsets = np.stack([bounds[kind * routers : (kind + 1) * routers + 1] for kind in range(3)])
     members = [group for kind in tree.groups for own in kind for group in own]
     firsts = np.append(0, np.cumsum([len(entering) for entering in tree.cables]))
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers) > 0
+    cables = firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32)
+    groups = offsets.astype(np.int64), np.array(members, np.int32)
+    counts = (len(tree.neighbour), topology.num_network_channels) * 2
+    uses = tuple(np.zeros(count, np.int64) for count in counts)
+    scratch = np.empty(routers, np.int32), np.empty(routers, np.int64)
+    stack = np.empty((2 * routers + 32, COLUMNS), np.int64)
     flat = (
-        offsets.astype(np.int64), np.array(members, np.int32), np.array(tree.neighbour, np.int32),
-        firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32),
-        np.zeros(count, np.int64), np.zeros(channels, np.int64),
-        np.zeros(count, np.int64), np.zeros(channels, np.int64),
-        tree.place, tree.level, adapters,
-        np.empty(routers, np.int32), np.empty(routers, np.int64),
-        np.empty((2 * routers + 32, COLUMNS), np.int64),
-    )  # fmt: skip
+        *groups,
+        np.array(tree.neighbour, np.int32),
+        *cables,
+        *uses,
+        tree.place,
+        tree.level,
+        adapters,
+        *scratch,
+        stack,
+    )
     table = tree_table(*_in_turn(topology, tree), ends.num_apart, flat, len(ends.exit))
-    return told("ftree", table, ends)
+    return tables.told("ftree", table, ends)
 
 
 def _tree_of(topology: Topology) -> _Tree | str:
     """Return the tree that a network is, or why it is none."""
-    ends, routers = end_points(topology), topology.num_routers
+    ends, routers = tables.end_points(topology), topology.num_routers
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers)
     others = 0 if topology.cabling is None else len(topology.cabling.others)
     if topology.cabling is not None and topology.cabling.lmc.any():
@@ -613,7 +592,9 @@ def _tree_of(topology: Topology) -> _Tree | str:
 
 def _indexed(topology: Topology, level: Ints, lowest: int, adapters: Ints) -> _Tree | str:
     """Return the tree with its routers in order, or why it is not full."""
-    order = [each for each in end_points(topology).routers.tolist() if level[each] < len(level)]
+    order = [
+        each for each in tables.end_points(topology).routers.tolist() if level[each] < len(level)
+    ]
     groups, neighbour, cables = _groups(topology, level)
     tuples = _tuples(level, lowest, adapters, order, (groups, neighbour))
     if tuples is None:
@@ -638,7 +619,7 @@ def _groups(
 ) -> tuple[tuple[list[list[int]], ...], list[int], list[list[int]]]:
     """Return each router's groups by kind, in order of their first ports, and what they are."""
     source = topology.routers.channel_source.tolist()
-    offsets, channels = channels_by_port(topology)
+    offsets, channels = tables.channels_by_port(topology)
     groups: tuple[list[list[int]], ...] = tuple([[] for _ in level] for _ in range(3))
     neighbour: list[int] = []
     cables: list[list[int]] = []
@@ -728,7 +709,7 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
     Leaf by leaf, by port; -1 for each adapter that a leaf has less than the fullest. Then the
     routers themselves.
     """
-    ends = end_points(topology)
+    ends = tables.end_points(topology)
     own: list[list[int]] = [[] for _ in tree.level]
     for end in ends.order[: ends.num_apart].tolist():
         own[ends.exit[end]].append(end)
@@ -743,7 +724,7 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
     return np.array(order, np.int64), np.array(at + known, np.int64)
 
 
-ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
+ENGINES: dict[str, Callable[[Topology], tables.ForwardingTable]] = {
     "minhop": minhop,
     "updn": updn,
     "dnup": dnup,
@@ -758,10 +739,12 @@ ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], object]] = {
-    "updn": updn_falls_back, "ftree": _tree_of, "torus-2qos": routed_torus,
+    "updn": updn_falls_back,
+    "ftree": _tree_of,
+    "torus-2qos": routed_torus,
     "dfsssp": dfsssp_falls_back,
     "lash": lambda topology: TOO_MANY if _layers(topology)[3] > DATA_LANES else "",
-}  # fmt: skip
+}
 """What says a reason, or else returns anything but text."""
 
 

@@ -21,18 +21,8 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text
+from netloom.routing.forwarding import tables
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
-from netloom.routing.forwarding.tables import (
-    MOST_ENTRIES,
-    MOST_LID,
-    NO_PORT,
-    Addresses,
-    ForwardingTable,
-    Lanes,
-    addressed,
-    addresses,
-    rows_of_lids,
-)
 from netloom.topology import Topology
 from netloom.topology.core import port_numbers
 
@@ -65,12 +55,10 @@ def with_dumped_lids(topology: Topology, text: str) -> Topology:
     first = topology.num_network_channels
     node = cabling.host_guid[topology.port_host]
     number = cabling.out_port[first : first + topology.num_ports].astype(np.uint64)
-    others = cabling.others
-    ports = lids(cabling.port_guid, node + number, node)
-    found = replace(
-        cabling, router_lid=lids(cabling.router_guid), port_lid=ports,
-        others=replace(others, lid=lids(others.guid, others.guid + np.uint64(1))),
-    )  # fmt: skip
+    others, ports = cabling.others, lids(cabling.port_guid, node + number, node)
+    others = replace(others, lid=lids(others.guid, others.guid + np.uint64(1)))
+    own = lids(cabling.router_guid)
+    found = replace(cabling, router_lid=own, port_lid=ports, others=others)
     return replace(topology, cabling=found)
 
 
@@ -115,15 +103,15 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
         fabric, broken off, or says anything twice.
     """
     if topology.whole.cabling is None:
-        addressed(topology.whole, f"routing lfts:{path}")  # refused, whatever the file says
+        tables.addressed(topology.whole, f"routing lfts:{path}")  # refused, whatever the file says
     text = read_text(path, wanted=WANTED)
     network, topology = topology, with_dumped_lids(topology.whole, text)
-    cabling = addressed(topology, f"routing lfts:{path}")
-    every, owner = addresses(topology), rows_of_lids(topology, topology.name)
+    cabling = tables.addressed(topology, f"routing lfts:{path}")
+    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
     rows, routers = len(every), topology.num_routers
-    if rows * routers > MOST_ENTRIES:
+    if rows * routers > tables.MOST_ENTRIES:
         found = f"{routers} switches times {rows} destinations"
-        raise InputError(f"routing lfts:{path}", found, f"at most {MOST_ENTRIES:,}")
+        raise InputError(f"routing lfts:{path}", found, f"at most {tables.MOST_ENTRIES:,}")
     router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
     reading = _Reading(topology, path, every, owner.tolist(), router_of, gone)
     for number, line in enumerate(text.split("\n"), start=1):
@@ -155,7 +143,7 @@ class _Reading:
 
     topology: Topology
     path: str
-    every: Addresses
+    every: tables.Addresses
     owner: list[int]
     router_of: dict[int, int]
     gone: bool
@@ -172,7 +160,7 @@ class _Reading:
     ports: NDArray[np.uint8] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ports = np.full((len(self.every), self.topology.num_routers), NO_PORT, np.uint8)
+        self.ports = np.full((len(self.every), self.topology.num_routers), tables.NO_PORT, np.uint8)
 
     def refused(self, line: int, found: str, wanted: str) -> InputError:
         return InputError(f"{self.path}:{line}", found, wanted)
@@ -211,12 +199,12 @@ class _Reading:
         if found is None or self.router < 0 or (self.counted and not self.fdbs):
             wanted = WHOLE if self.router >= 0 else WANTED
             raise self.refused(number, f"'{line:.40}', which is no entry of a switch", wanted)
-        lid, port = int(found[1], 16), int(found[2] or NO_PORT)
+        lid, port = int(found[1], 16), int(found[2] or tables.NO_PORT)
         if lid in self.said:
             raise self.refused(number, f"LID 0x{lid:04x} again", "each LID once")
         self.said[lid] = port
         if port > self.most:
-            if port == NO_PORT:
+            if port == tables.NO_PORT:
                 return
             called = f"switch '{self.name(self.router)}' with {self.most} ports"
             raise self.refused(number, f"port {port} of {called}", OF_THIS)
@@ -232,14 +220,17 @@ class _Reading:
             return
         if row < 0:
             what = f"LID 0x{lid:04x}, which nobody in {self.topology.name} has"
-            if lid > MOST_LID:
+            if lid > tables.MOST_LID:
                 what = f"0x{lid:04x}, which is no LID of an end point"
             raise self.refused(number, what, OF_THIS)
         owner = _OWNER.search(said)
         if owner is None:
             return
         guid, name = int(owner[1], 16), owner[2]
-        if not self.is_guid(row, guid) and (name is None or not _same(name, self.every.name[row])):
+        # a name that was made from a description, perhaps shortened, has no other words
+        own = set(re.findall(r"\w+", self.every.name[row].split("@", maxsplit=1)[0]))
+        same = name is not None and bool(own) and own <= set(re.findall(r"\w+", name))
+        if not same and not self.is_guid(row, guid):
             their = f"'{name}'" if name else f"port GUID 0x{guid:016x}"
             what = f"LID 0x{lid:04x} of {their}; it is of '{self.every.name[row]}' in"
             raise self.refused(number, f"{what} {self.topology.name}", OF_THIS)
@@ -282,7 +273,7 @@ class _Reading:
                 raise self.refused(self.line, found, WHOLE)
         every, owner = self.every, self.owner
         for lid, port in self.said.items():
-            if port == NO_PORT:
+            if port == tables.NO_PORT:
                 continue
             row = owner[lid] if lid < len(owner) else -1
             if row < 0:
@@ -291,17 +282,10 @@ class _Reading:
             if lid == base:
                 self.ports[row, self.router] = port
                 for more in range(base + 1, base + (1 << int(every.lmc[row]))):
-                    if self.said.get(more, NO_PORT) == NO_PORT:
+                    if self.said.get(more, tables.NO_PORT) == tables.NO_PORT:
                         found = f"LID 0x{base:04x} of '{every.name[row]}', but not 0x{more:04x}"
                         where = f"{found} of the same port, at switch '{self.name(self.router)}'"
                         raise self.refused(self.line, where, "all 2^LMC LIDs of a port")
-
-
-def _same(description: str, name: str) -> bool:
-    """Whether a name that was made from a description, perhaps shortened, is of this one."""
-    words = set(re.findall(r"\w+", description))
-    own = re.findall(r"\w+", name.split("@", maxsplit=1)[0])
-    return bool(own) and words.issuperset(own)
 
 
 LEVELS = 16
@@ -318,7 +302,7 @@ _LEVELS_WANTED = "lines of an adapter's GUID, a LID and a service level (0 to 15
 _LANES_WANTED = "lanes as OpenSM dumps them (opensm-sl2vl.dump)"
 
 
-def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
+def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> tables.Lanes:
     """Return the lanes that a dump of OpenSM says, and the service levels of a list.
 
     Without a list all packets are taken to have service level 0.
@@ -330,7 +314,7 @@ def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
         is used are dropped, or if hosts of one switch send by several levels to one destination.
     """
     lane_of = read_sl2vl(topology, sl2vl)
-    count = len(addresses(topology)) - topology.num_routers
+    count = len(tables.addresses(topology)) - topology.num_routers
     level = np.zeros((count, topology.num_routers), np.uint8)
     if levels:
         level = read_levels(topology, levels)
@@ -343,7 +327,7 @@ def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> Lanes:
             ports = f"from port {pairs[0][at]} to {pairs[1][at]}"
             found = f"packets of level {used[number]} dropped at '{name}' {ports}"
             raise InputError(sl2vl, found, "a lane (0 to 14) for every level in use")
-    return Lanes(level, lane_of)
+    return tables.Lanes(level, lane_of)
 
 
 def read_sl2vl(topology: Topology, path: str) -> NDArray[np.uint8]:
@@ -354,7 +338,7 @@ def read_sl2vl(topology: Topology, path: str) -> NDArray[np.uint8]:
     InputError
         Naming file and line.
     """
-    cabling = addressed(topology, f"lanes {path}")
+    cabling = tables.addressed(topology, f"lanes {path}")
     router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
     most = int(cabling.router_ports.max()) + 1
     lanes = np.full((topology.num_routers, most, most, LEVELS), UNSAID, np.uint8)
@@ -435,8 +419,8 @@ def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
     InputError
         Naming file and line.
     """
-    addressed(topology, f"levels {path}")
-    every, owner = addresses(topology), rows_of_lids(topology, topology.name)
+    tables.addressed(topology, f"levels {path}")
+    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
     lines = read_text(path, wanted=_LEVELS_WANTED).split("\n")
     ports_of = _ports_of(topology, lines)
     ends = len(every) - topology.num_routers
@@ -485,12 +469,13 @@ def _ports_of(topology: Topology, lines: list[str]) -> dict[int, list[int]]:
         adapter, own = int(cabling.host_guid[host]), cabling.port_guid[ports].tolist()
         if len(ports) == 1 or not (set(own) - {adapter}) & named:
             found[adapter] = ports
-        found |= {guid: [port] for guid, port in zip(own, ports, strict=True)
-                  if guid and guid not in found}  # fmt: skip
+        for guid, port in zip(own, ports, strict=True):
+            if guid:
+                found.setdefault(guid, [port])
     return found
 
 
-def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> ForwardingTable:
+def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> tables.ForwardingTable:
     """Return the table that a dump says: see ``read_ports``.
 
     Entries that led over what is broken, or gone, lead nowhere.
@@ -521,7 +506,9 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> Forwardi
     return replace(table, lanes=read_lanes(topology, sl2vl, levels)) if sl2vl else table
 
 
-def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> ForwardingTable:
+def table_of_ports(
+    topology: Topology, ports: NDArray[np.uint8], name: str
+) -> tables.ForwardingTable:
     """Return the table in which routers send by these ports.
 
     uint8[rows, routers] as in ``port_table``, which says them again. An entry that leads neither
@@ -538,9 +525,9 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
     >>> table_of_ports(net, ports, "by hand").astray.tolist()
     [[2, 2, 9]]
     """
-    every = addresses(topology)
+    every = tables.addresses(topology)
     count = topology.num_network_channels
-    channel_at = np.full((topology.num_routers, NO_PORT + 1), -1, np.int32)
+    channel_at = np.full((topology.num_routers, tables.NO_PORT + 1), -1, np.int32)
     out_port = port_numbers(topology)[0][:count]
     channel_at[topology.routers.channel_source, out_port] = np.arange(count)
     rows, last = np.arange(len(ports)), every.router[: len(ports)]
@@ -548,22 +535,20 @@ def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> F
     table[rows, last] = -1
     arrives = np.zeros(ports.shape, np.bool_)
     arrives[rows, last] = ports[rows, last] == every.port[: len(ports)]
-    missing = ports == NO_PORT
+    missing = ports == tables.NO_PORT
     missing[rows, last] = False
     row, router = np.nonzero((table < 0) & ~arrives & ~missing)
     astray = np.stack([row, router, ports[row, router]], axis=1).astype(np.int32)
     ends = len(topology.ejection_router)
     undelivered = ~arrives[rows, last][:ends]
-    return ForwardingTable(
-        name, table[:ends], table[ends:] if len(table) > ends else None,
-        undelivered=undelivered if undelivered.any() else None,
-        astray=astray if len(astray) else None,
-    )  # fmt: skip
+    wrong = undelivered if undelivered.any() else None, astray if len(astray) else None
+    others = table[ends:] if len(table) > ends else None
+    return tables.ForwardingTable(name, table[:ends], others, None, *wrong)
 
 
 def named_table(
-    routing: str | ForwardingTable, network: Topology, *, gone: bool = False
-) -> tuple[ForwardingTable, str]:
+    routing: str | tables.ForwardingTable, network: Topology, *, gone: bool = False
+) -> tuple[tables.ForwardingTable, str]:
     """Return the forwarding table that a question names, and why OpenSM would fall back to minhop.
 
     ``gone``: a file may tell of switches and hosts that the network has no more.
@@ -580,7 +565,7 @@ def named_table(
     'minhop'
     """
     wanted = f"lfts:FILE, or one of {', '.join(ENGINES)}"
-    if isinstance(routing, ForwardingTable):
+    if isinstance(routing, tables.ForwardingTable):
         if routing.choices is not None:
             raise InputError("routing", f"the table {routing} of a function", wanted)
         return routing, ""

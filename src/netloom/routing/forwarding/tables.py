@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -316,36 +316,27 @@ def addresses(topology: Topology) -> Addresses:
     >>> every.name[-3:], every.router.tolist(), every.port.tolist()
     (('leaf1', 'spine0', 'spine1'), [0, 1, 0, 1, 2, 3], [3, 3, 0, 0, 0, 0])
     """
-    ports, routers = topology.num_ports, topology.num_routers
-    nothing, own = np.zeros(routers, np.int32), np.arange(routers, dtype=np.int32)
+    ports, routers, cabling = topology.num_ports, topology.num_routers, topology.cabling
     names = tuple(topology.router_name(router) for router in range(routers))
+    own = np.arange(routers, dtype=np.int32)
     if topology.direct:
-        kind = np.zeros(routers, np.int8)
+        nothing, kind = np.zeros(routers, np.int32), np.zeros(routers, np.int8)
         return Addresses(names, nothing.astype(np.uint64), nothing, nothing, own, nothing, kind)
-    hosts = tuple(topology.name_of(host) for host in topology.port_host.tolist())
-    leaves = port_numbers(topology)[0][topology.num_network_channels + ports :]
-    cabling = topology.cabling
-    if cabling is None:
-        empty = np.zeros(ports + routers, np.int32)
-        kind = np.repeat(np.array([0, 2], np.int8), [ports, routers])
-        return Addresses(
-            (*hosts, *names), empty.astype(np.uint64), empty, empty,
-            np.concatenate([topology.ejection_router, own]), np.concatenate([leaves, nothing]),
-            kind,
-        )  # fmt: skip
-    others = cabling.others
-    kind = np.repeat(np.arange(3, dtype=np.int8), [ports, len(others), routers])
-    lmc = np.zeros(len(kind), np.int32)
-    lmc[:ports] = cabling.lmc
-    return Addresses(
-        (*hosts, *others.names, *names),
-        np.concatenate([cabling.port_guid, others.guid, cabling.router_guid]),
-        np.concatenate([cabling.port_lid, others.lid, cabling.router_lid]),
-        lmc,
-        np.concatenate([topology.ejection_router, others.router, own]),
-        np.concatenate([leaves, others.port, nothing]),
-        kind,
-    )
+    hosts = [topology.name_of(host) for host in topology.port_host.tolist()]
+    router = topology.ejection_router
+    port = port_numbers(topology)[0][topology.num_network_channels + ports :]
+    many = 0 if cabling is None else len(cabling.others)
+    kind = np.repeat(np.arange(3, dtype=np.int8), [ports, many, routers])
+    guid, (lid, lmc) = np.zeros(len(kind), np.uint64), np.zeros((2, len(kind)), np.int32)
+    if cabling is not None:
+        others = cabling.others
+        hosts += others.names
+        guid = np.concatenate([cabling.port_guid, others.guid, cabling.router_guid])
+        lid = np.concatenate([cabling.port_lid, others.lid, cabling.router_lid])
+        lmc[:ports] = cabling.lmc
+        router, port = np.append(router, others.router), np.append(port, others.port)
+    port = np.append(port, np.zeros_like(own))
+    return Addresses((*hosts, *names), guid, lid, lmc, np.append(router, own), port, kind)
 
 
 def rows_of_lids(topology: Topology, where: str) -> Ints:
@@ -449,28 +440,23 @@ def end_points(topology: Topology) -> EndPoints:
     >>> ends.exit.tolist(), ends.order.tolist(), ends.at_router.tolist()
     ([0, 0, 1, 1, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5, 6, 7], [3, 3, 1, 1])
     """
-    cabling, count = topology.cabling, topology.num_routers
-    leave = topology.ejection_router
-    copies, port = np.ones(len(leave), np.int64), np.zeros(len(leave), np.int32)
+    every, count = addresses(topology), topology.num_routers
+    apart = every.kind < 2
+    leave, copies = every.router[apart], 1 << every.lmc[apart].astype(np.int64)
     rank = np.arange(count, dtype=np.int32)
-    listed = port_numbers(topology)[0][topology.num_network_channels + topology.num_ports :]
-    port[: len(listed)] = listed
-    num_destinations = len(leave)
-    if cabling is not None:
-        copies = 1 << cabling.lmc.astype(np.int64)
-        leave = np.append(leave, cabling.others.router)
-        port = np.append(port, cabling.others.port)
-        copies = np.append(copies, np.ones(len(cabling.others), np.int64))
-        rank[np.argsort(cabling.router_guid.byteswap(), kind="stable")] = np.arange(count)
-    num_apart = len(leave)
+    if topology.cabling is not None:
+        rank[np.argsort(topology.cabling.router_guid.byteswap(), kind="stable")] = rank.copy()
     at_router = 1 + np.bincount(leave, copies, minlength=count).astype(np.int64)
-    order = np.lexsort((port, rank[leave], -at_router[leave]))
-    own = np.lexsort((rank, -at_router))
+    order = np.lexsort((every.port[apart], rank[leave], -at_router[leave]))
     return EndPoints(
-        np.append(leave, np.arange(count)).astype(np.int32),
-        np.append(copies, np.ones(count, np.int64)), num_destinations, num_apart,
-        np.append(order, num_apart + own), np.argsort(rank).astype(np.int32), at_router,
-    )  # fmt: skip
+        exit=np.append(leave, np.arange(count)).astype(np.int32),
+        copies=np.append(copies, np.ones(count, np.int64)),
+        num_destinations=topology.num_ports,
+        num_apart=len(leave),
+        order=np.append(order, len(leave) + np.lexsort((rank, -at_router))),
+        routers=np.argsort(rank).astype(np.int32),
+        at_router=at_router,
+    )
 
 
 def channels_by_port(topology: Topology, *, leaving: bool = False) -> tuple[Ints, Ints]:
@@ -483,6 +469,12 @@ def channels_by_port(topology: Topology, *, leaving: bool = False) -> tuple[Ints
     ends = inside.channel_source if leaving else inside.channel_target
     offsets, _ = inside.outgoing() if leaving else inside.incoming()
     return offsets, np.lexsort((port, ends)).astype(np.int32)
+
+
+def falls_back(topology: Topology, engine: str, reason: str, wanted: str) -> InputError:
+    """Return the error of an engine for which OpenSM would configure minhop on a network."""
+    found = f"{topology.name}, where {reason}, so that OpenSM configures minhop"
+    return InputError(f"routing {engine}", found, wanted)
 
 
 def told(name: str, table: Ints, ends: EndPoints, lanes: Lanes | None = None) -> ForwardingTable:
@@ -633,10 +625,8 @@ def _fault(
     else:
         words = f"{names[0]} sends packets to {whom} to the wrong end, by port {port}"
     pairs = sum(pairs for _, pairs in rows)
-    return Fault(
-        kind=kind, routers=routers, port=port, pairs=pairs, destinations=len(rows), first=named,
-        words=words,
-    )  # fmt: skip
+    whose: dict[str, Any] = {"routers": routers, "port": port, "first": named}
+    return Fault(kind=kind, pairs=pairs, destinations=len(rows), words=words, **whose)
 
 
 # -- lanes -----------------------------------------------------------------------------------------
@@ -701,14 +691,11 @@ def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
     inside = topology.routers
     count = inside.num_channels
     offsets, leaving = inside.outgoing()
-    most = int(np.diff(offsets).max(initial=0))
-    return DependencyGraph(
-        inside.channel_source, inside.channel_target, *inside.incoming(), offsets, leaving,
-        ranks(offsets, leaving), np.zeros((num_lanes * count, most), np.int32),
-        np.tile(np.arange(count, dtype=np.int32), num_lanes),
-        np.zeros(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32),
-        np.zeros(1, np.int64),
-    )  # fmt: skip
+    uses = np.zeros((num_lanes * count, int(np.diff(offsets).max(initial=0))), np.int32)
+    rank = np.tile(np.arange(count, dtype=np.int32), num_lanes)
+    wires = inside.channel_source, inside.channel_target, *inside.incoming(), offsets, leaving
+    scratch = *np.zeros((3, count), np.int32), np.zeros(1, np.int64)
+    return DependencyGraph(*wires, ranks(offsets, leaving), uses, rank, *scratch)
 
 
 def layered(
@@ -843,25 +830,31 @@ def waits_of_table(
             found = f"no ways to the {len(topology.cabling.others)} other end points"
             raise InputError(f"routing {table}", found, "a table of all end points")
     offsets, leaving = inside.outgoing()
+    lanes = _numbered(table)
     level, lane_of = np.zeros((0, 0), np.uint8), np.zeros((0, 0, 0, 0), np.uint8)
-    if table.lanes is not None:
-        level = table.lanes.level
     # where lanes stay as they are, it is one by which ports packets come and go
     entries = np.arange(topology.num_routers + 1), np.zeros(topology.num_routers, np.int32)
     out_port = in_port = np.zeros(inside.num_channels, np.int32)
+    if table.lanes is not None:
+        level = table.lanes.level
     if table.lanes is not None and table.lanes.lane_of is not None:
         lane_of, (out_port, in_port) = table.lanes.lane_of, port_numbers(topology)
-        entries = _entry_ports(topology, in_port, everyone=others is not None)
-    lanes = _numbered(table)
-    most = int(np.diff(offsets).max(initial=0))
-    waits = np.zeros((inside.num_channels * lanes, most), np.uint16)
+        # the ports by which sources send into each router, ragged
+        routers, numbers = topology.injection_router, np.zeros(topology.num_ports, np.int32)
+        listed = np.split(in_port[topology.num_network_channels :], 2)[0]
+        numbers[: len(listed)] = listed
+        if others is not None and topology.cabling is not None:
+            routers = np.append(routers, topology.cabling.others.router)
+            numbers = np.append(numbers, topology.cabling.others.port)
+        counts = np.bincount(routers, minlength=topology.num_routers)
+        bounds = np.append(0, np.cumsum(counts, dtype=np.int64))
+        entries = bounds, numbers[np.argsort(routers, kind="stable")]
+    waits = np.zeros((len(leaving) * lanes, int(np.diff(offsets).max(initial=0))), np.uint16)
     choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
     sent = port_senders(topology) if table.choices is None else senders(topology)
     rows, sent = _to_all(topology, table.next_channel, others, sent)
-    table_waits(
-        rows, choices, sent, entries, level, lane_of,
-        (inside.channel_target, ranks(offsets, leaving), out_port, in_port), waits,
-    )  # fmt: skip
+    wires = inside.channel_target, ranks(offsets, leaving), out_port, in_port
+    table_waits(rows, choices, sent, entries, level, lane_of, wires, waits)
     held, slot = np.nonzero(waits)
     lane, at = np.nonzero(waits[held, slot] >> np.arange(lanes, dtype=np.uint16)[:, None] & 1)
     held, slot = held[at], slot[at]
@@ -897,16 +890,3 @@ def _to_all(
         every = np.repeat(sent.max(axis=1, keepdims=True), many, axis=1)
         sent = np.concatenate([sent, every], axis=1)
     return np.concatenate([next_channel, others[:many]]), sent + more[:, None]
-
-
-def _entry_ports(topology: Topology, in_port: Ints, *, everyone: bool) -> tuple[Ints, Ints]:
-    """Return the ports by which sources send into each router, ragged."""
-    routers, numbers = topology.injection_router, np.zeros(topology.num_ports, np.int32)
-    listed = np.split(in_port[topology.num_network_channels :], 2)[0]
-    numbers[: len(listed)] = listed
-    if everyone and topology.cabling is not None:
-        routers = np.append(routers, topology.cabling.others.router)
-        numbers = np.append(numbers, topology.cabling.others.port)
-    order = np.argsort(routers, kind="stable")
-    counts = np.bincount(routers, minlength=topology.num_routers)
-    return np.append(0, np.cumsum(counts, dtype=np.int64)), numbers[order]

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Ints
-from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     Lanes,
     channels_by_port,
     end_points,
+    falls_back,
     told,
 )
 from netloom.topology import Topology
@@ -325,8 +325,7 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
     """
     found = routed_torus(topology)
     if isinstance(found, str):
-        said = f"{topology.name}, where {found}, so that OpenSM configures minhop"
-        raise InputError("routing torus-2qos", said, "a torus; or another engine")
+        raise falls_back(topology, "torus-2qos", found, "a torus; or another engine")
     torus, directions = found
     ends = end_points(topology)
     level = np.zeros((topology.num_routers,) * 2, np.uint8)  # to each router from each other

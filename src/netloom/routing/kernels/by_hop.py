@@ -27,10 +27,8 @@ from netloom.routing.kernels.shortest_path import mixed
 # -- functions of users ----------------------------------------------------------------------------
 
 
-NEXT_PORT = types.int64(
-    types.int64, types.int64,
-    types.CPointer(types.int16), types.int64, types.CPointer(types.int32), types.int64, types.int64,
-)  # fmt: skip
+LISTED, USED = types.CPointer(types.int16), types.CPointer(types.int32)
+NEXT_PORT = types.int64(*[types.int64] * 2, LISTED, types.int64, USED, *[types.int64] * 2)
 """What is called: router, goal, ports and how many, what is used and how many, coin."""
 
 
@@ -153,10 +151,10 @@ def go_on(tables, used, allowed, base, router, state, goal, packet, hops):
             ask(allowed, base, port, vcs, tables.lane_shift)
     else:
         if choice == OWN:
-            chosen = called(
-                tables.function, router, goal, tables.ports, at + 1, count,
-                used, here, 1 << tables.port_shift, packet.coin,
-            )  # fmt: skip
+            asked, ports = tables.function, tables.ports
+            size = 1 << tables.port_shift
+            coin = packet.coin
+            chosen = called(asked, router, goal, ports, at + 1, count, used, here, size, coin)
             chosen = min(max(chosen, 0), count - 1)
             port = tables.ports[at + 1 + chosen]
         elif choice == HASHED:

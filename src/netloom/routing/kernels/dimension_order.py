@@ -1,6 +1,6 @@
 """Dimension order on k-ary n-cubes, also around what is broken, over flat arrays.
 
-``tables`` is the ``CubeTables`` of ``routing.ways``: sides, strides, wraps, channels per line,
+``tables`` is the ``CubeTables`` of ``routing.rules``: sides, strides, wraps, channels per line,
 first channel of each dimension and direction, and the order in which dimensions are corrected.
 
 Around what is broken, directions are 2 d for falling and 2 d + 1 for growing coordinates of

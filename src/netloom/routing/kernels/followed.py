@@ -65,7 +65,11 @@ def follow(tables, wires, begins, ends, leads, mask, masks, waits, reached):
             stamp, size = stamp + 1, 0
             exit_router, goal = np.int64(ends[end, 0]), np.int64(ends[end, 1])
             for router in range(len(begins)):
-                if begins[router] >= 0 and joined(tables, begins[router], router, goal):
+                if begins[router] < 0:
+                    continue
+                table = tables.table[begins[router]]
+                base = tables.table_start[table] + router * tables.table_goals[table]
+                if tables.lengths[base + goal] >= 0:
                     place = (num_channels + router) * states + begins[router]
                     size = push(seen, stack, size, stamp, place)
             for place in range(places if len(leads) else 0):
@@ -130,14 +134,6 @@ def flood(tables, wires, exit_router, goal, leads, found, seen, stack, size, sta
 
 
 @njit(nogil=True)
-def joined(tables, state, router, goal):
-    """Whether the table of a state has a way from a router to a goal."""
-    table = tables.table[state]
-    base = tables.table_start[table] + router * tables.table_goals[table]
-    return tables.lengths[base + goal] >= 0
-
-
-@njit(nogil=True)
 def undisturbed(tables, router, exit_router, state, found, places, place):
     """The state of a packet that goes on to its exit, or -1 if it always makes a detour.
 
@@ -198,9 +194,8 @@ def fill_waits(tables, wiring, coins, by_source, intermediates, minimal, escape_
     """
     num_nodes = len(wiring[0])
     states = num_nodes * SLOTS * 2
-    scratch = (
-        np.zeros((2, states), np.int64), np.empty((2, states, 3), np.int64), np.zeros(2, np.int64)
-    )  # fmt: skip
+    stacks = np.empty((2, states, 3), np.int64)
+    scratch = np.zeros((2, states), np.int64), stacks, np.zeros(2, np.int64)
     for source in range(num_nodes if by_source else 1):
         for target in range(num_nodes):
             for coin in coins:

@@ -10,10 +10,11 @@ for directed acyclic graphs*, 2006. An insertion moves only vertices whose ranks
 ends.
 
 Paths of a forwarding table get lanes, and paths round broken parts get layers of virtual channels.
+OpenSM's lash finds one way for each two routers and puts pairs of ways into layers.
 ``sent[router, destination]``, of one column where it is the same for all, says how many sources
 send from a router.
 
-Twin: ``tests/reference/lanes.py``.
+Twin: ``tests/reference/lanes.py``. Of lash: ``tests/reference/opensm.py``.
 """
 
 from __future__ import annotations
@@ -222,27 +223,24 @@ def takes(graph, closed, lane, path, hops):
 
 
 @njit(nogil=True)
-def fill_detours(
-    tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
-):
+def fill_detours(tables, orders, channel_of, by_target, sources, targets, offsets, ways):
     """Walk every path: by the first of the orders of dimensions that is open from end to end.
 
     Where none is, by the first of them from node to node as long as it leads nearer, and by the
     lowest-numbered channel that does where it does not. ``tables`` is the ``CubeTables`` of the
-    whole network, ``orders`` [order, place], without dimensions where that is no cube.
+    whole network, ``orders`` [order, place], without dimensions where that is no cube. ``ways`` are
+    shortest ways.
     ``channel_of`` the channel that each of the whole network's has become, -1 for none.
     """
-    channel_source, channel_target = ends
-    in_offsets, in_channels = incoming
-    out_offsets, out_channels = outgoing
+    channel_target, wires = ways.target, (ways.source, ways.in_offsets, ways.in_channels)
     channels = np.empty(offsets[-1], np.int32)
-    distance = np.empty(len(out_offsets) - 1, np.int32)
+    distance = np.empty(len(ways.group), np.int32)
     queue = np.empty_like(distance)
     known = -1
     for path in by_target:
         if targets[path] != known:
             known = targets[path]
-            distances_to(known, channel_source, in_offsets, in_channels, distance, queue)
+            distances_to(known, *wires, distance, queue)
         node, followed = sources[path], orders[0]
         for order in orders:
             if is_open(tables, order, channel_of, node, known, distance, channel_target):
@@ -251,8 +249,8 @@ def fill_detours(
         for free in range(offsets[path], offsets[path + 1]):
             channel = in_order(tables, followed, channel_of, node, known)
             if channel < 0 or distance[channel_target[channel]] != distance[node] - 1:
-                for slot in range(out_offsets[node], out_offsets[node + 1]):
-                    channel = out_channels[slot]
+                for slot in range(ways.out_offsets[node], ways.out_offsets[node + 1]):
+                    channel = ways.out_channels[slot]
                     if distance[channel_target[channel]] == distance[node] - 1:
                         break
             channels[free] = channel
@@ -339,3 +337,119 @@ def level_layers(offsets, channels, graph, closed, layers, num_layers):
             load[least] += length
             load[own] -= length
             layers[hops] = least
+
+
+# -- pairs of ways, as OpenSM's lash puts them -----------------------------------------------------
+
+
+CLOSE = 6
+"""Layers whose sizes differ by less are not evened out further."""
+
+
+@njit(nogil=True)
+def tree_ways(order, channel_source, channel_target, leaving):
+    """Return int32[routers, routers], the channel to each router (row) from each other.
+
+    From each router, in an order, grows a tree, breadth first and port by port. A router forwards
+    as the first tree does in which what it forwards to is below it.
+    """
+    num_routers = len(order)
+    ways = np.full((num_routers, num_routers), -1, np.int32)
+    above = np.empty(num_routers, np.int32)
+    queue = np.empty(num_routers, np.int32)
+    for root in order:
+        above[:] = -1
+        queue[0], head, tail = root, 0, 1
+        while head < tail:
+            router = queue[head]
+            head += 1
+            for slot in range(leaving[0][router], leaving[0][router + 1]):
+                channel = leaving[1][slot]
+                other = channel_target[channel]
+                if other != root and above[other] < 0:
+                    above[other] = channel
+                    queue[tail] = other
+                    tail += 1
+        for place in range(1, tail):
+            router = queue[place]
+            while router != root:
+                channel = above[router]
+                router = channel_source[channel]
+                if ways[queue[place], router] < 0:
+                    ways[queue[place], router] = channel
+    return ways
+
+
+@kernel
+def fill_path(ways, here, there, channel_target, path):
+    """Fill the way from one router to another. Return its hops."""
+    hops = 0
+    while here != there:
+        path[hops] = ways[there, here]
+        here = channel_target[path[hops]]
+        hops += 1
+    return hops
+
+
+@kernel
+def put_both(graph, layer, ways, first, second, paths):
+    """Use both ways between two routers in a layer, or neither and return False."""
+    ahead = fill_path(ways, first, second, graph.channel_target, paths[0])
+    back = fill_path(ways, second, first, graph.channel_target, paths[1])
+    if not insert_path(graph, layer, paths[0], ahead):
+        return False
+    if insert_path(graph, layer, paths[1], back):
+        return True
+    remove_path(graph, layer, paths[0], ahead)
+    return False
+
+
+@njit(nogil=True)
+def layer_pairs(ways, order, graph, most, pairs, layer):
+    """Fill the pairs of routers with ways, and the first layer of each.
+
+    ``pairs`` is int32[routers * (routers - 1) / 2, 2], ``layer`` int32 of that length. Returned are
+    the number of pairs and of layers. ``most`` + 1 layers if more than ``most`` are needed.
+    """
+    paths = np.empty((2, len(order)), np.int32)
+    count, used = 0, 1
+    for one in range(len(order)):
+        for two in range(one + 1, len(order)):
+            first, second = order[one], order[two]
+            if ways[second, first] < 0 or ways[first, second] < 0:
+                continue
+            at = 0
+            while at < most and not put_both(graph, at, ways, first, second, paths):
+                at += 1
+            if at == most:
+                return count, most + 1
+            used = max(used, at + 1)
+            pairs[count], layer[count] = (first, second), at
+            count += 1
+    return count, used
+
+
+@njit(nogil=True)
+def even_layers(ways, graph, pairs, layer, used, random):
+    """Move pairs, each asked once in a random order, from the fullest layer to the emptiest.
+
+    Where they fit, until the two differ by less than ``CLOSE`` ways.
+    """
+    paths = np.empty((2, len(ways)), np.int32)
+    sizes = np.bincount(layer, minlength=used)
+    fullest, emptiest = np.argmax(sizes), np.argmin(sizes)
+    for number in random:
+        if layer[number] != fullest:
+            continue
+        if 2 * (sizes[fullest] - sizes[emptiest]) < CLOSE:
+            return
+        first, second = pairs[number]
+        if not put_both(graph, emptiest, ways, first, second, paths):
+            continue
+        for here, there in ((first, second), (second, first)):
+            hops = fill_path(ways, here, there, graph.channel_target, paths[0])
+            remove_path(graph, fullest, paths[0], hops)
+        layer[number] = emptiest
+        sizes[fullest] -= 1
+        sizes[emptiest] += 1
+        fullest, emptiest = np.argmax(sizes), np.argmin(sizes)

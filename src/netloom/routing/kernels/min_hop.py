@@ -104,11 +104,10 @@ def least_used(order, exits, counted, ways, directions, barred, same_neighbour):
     num_routers, num_channels = len(ways[2][0]) - 1, len(ways[0])
     table = np.full((len(exits), num_routers), -1, np.int32)
     used = np.zeros(num_channels, np.int64)
-    state = (
-        np.empty(num_channels, np.int32), np.empty(num_routers, np.int32),
-        np.empty(num_routers, np.int8), np.empty(num_routers, np.int32),
-        np.empty(num_routers, np.bool_), np.empty(num_routers + 1, np.int32),
-    )  # fmt: skip
+    by_channel, facing = np.empty(num_channels, np.int32), np.empty(num_routers, np.int8)
+    least, searched = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    waits, queue = np.empty(num_routers, np.bool_), np.empty(num_routers + 1, np.int32)
+    state = by_channel, least, facing, searched, waits, queue
     offsets = np.zeros(num_routers + 1, np.int64)
     choices = np.empty(num_channels, np.int32)
     known = -1

@@ -133,13 +133,7 @@ def reserve(search, nodes, used):
                     if other != link and escape[graph.channel_source[other]] == other:
                         use(search, back[link], other)
             link = before
-    begin_anew(search)
-
-
-@kernel
-def begin_anew(search):
-    """Keep all steps that are used as they are."""
-    for at in range(search.num_listed[0]):
+    for at in range(search.num_listed[0]):  # keep all steps that are used as they are
         held, slot = search.listed_held[at], search.listed_slot[at]
         search.fresh[held, slot] = search.listed[held, slot] = False
     search.num_listed[0] = 0
@@ -245,8 +239,12 @@ def spread(search, link, goal, again, step, heap, taken, weight):
             if not short_cut(search, node, following, taken):
                 continue
         else:
-            if taken[node] >= 0:
-                forget(search, heap, taken, taken[node])
+            old = taken[node]
+            if old >= 0:  # a link back for which a cheaper one is found, before it was followed
+                if heap[1][old] >= 0:
+                    drop(heap, old)
+                if taken[graph.channel_target[old]] >= 0:
+                    give_up(search, taken[graph.channel_target[old]], old)
             else:
                 new += 1
                 search.found[node] = step
@@ -264,16 +262,6 @@ def remember(search, node, link):
             return
     search.stack[node, search.stacked[node]] = link
     search.stacked[node] += 1
-
-
-@kernel
-def forget(search, heap, taken, old):
-    """Take a link back for which a cheaper one is found, before it was followed."""
-    if heap[1][old] >= 0:
-        drop(heap, old)
-    before = taken[search.graph.channel_target[old]]
-    if before >= 0:
-        give_up(search, before, old)
 
 
 @kernel

@@ -1,10 +1,11 @@
 """Ways with choices over flat arrays: the ports that lead on, and what packets on them wait for.
 
 At each router, all channels that lead one hop nearer are as good. ``ways`` is the ``Ways`` of
-``routing.ways``. A goal is a router, or with ``to_group`` all routers of a group. Of the ports that
-lead on, equal lists are kept once.
+``routing.rules``. A goal is a router, or all routers of a group. Of the ports that lead on, equal
+lists are kept once.
 
-Twin: ``tests/reference/several.py``. Of waits: ``tests/reference/several_waits.py``. Of ports:
+Twin: ``tests/reference/several.py``. By hash: ``tests/reference/spread.py``. Up*/down*:
+``tests/reference/round_failures.py``. Of waits: ``tests/reference/several_waits.py``. Of ports:
 ``tests/reference/by_hop.py``.
 """
 
@@ -13,40 +14,37 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import INLINED, kernel, njit
-from netloom.routing.kernels.shortest_path import following, legal_distances
-from netloom.routing.ways import DIGITS, DRAWN
+from netloom.routing.rules import DIGITS, DRAWN, HASHED, WHOLE
 
 # -- paths -----------------------------------------------------------------------------------------
 
 
 @njit(**INLINED)
-def allowed(ways, channel, goal_group):
-    """Whether packets to a group may take a channel: it stays in its group, or enters that one."""
-    start, end = ways.group[ways.source[channel]], ways.group[ways.target[channel]]
+def allowed(start, end, goal_group):
+    """Whether packets may go from group to group: they stay in one, or enter that of the goal."""
     return start == end or end == 0 or end == goal_group
 
 
 @kernel
-def search(ways, goal, to_group, distance, queue):
+def search(ways, goal, distance, queue):
     """Fill every router's hops to a goal, -1 where there is no way.
 
     ``queue`` then lists the routers that have one, nearest first. Returns their number and the
     goal's group.
     """
     distance[:] = -1
-    head, tail, goal_group = 0, 0, goal if to_group else ways.group[goal]
+    head, tail, goal_group = 0, 0, 0
     for router in range(len(distance)):
-        if router == goal if not to_group else ways.group[router] == goal:
-            distance[router] = 0
+        if ways.goal[router] == goal:
+            goal_group, distance[router] = ways.group[router], 0
             queue[tail] = router
             tail += 1
     while head < tail:
         router = queue[head]
-        head += 1
+        head, end = head + 1, ways.group[router]
         for slot in range(ways.in_offsets[router], ways.in_offsets[router + 1]):
-            channel = ways.in_channels[slot]
-            nearer = ways.source[channel]
-            if distance[nearer] < 0 and allowed(ways, channel, goal_group):
+            nearer = ways.source[ways.in_channels[slot]]
+            if distance[nearer] < 0 and allowed(ways.group[nearer], end, goal_group):
                 distance[nearer] = distance[router] + 1
                 queue[tail] = nearer
                 tail += 1
@@ -59,11 +57,11 @@ def next_channels(ways, router, goal_group, distance, found):
 
     They lead one hop nearer. Of those that do, they have the lowest rank.
     """
-    count, best = 0, 0
+    count, best, start, hops = 0, 0, ways.group[router], distance[router] - 1
     for slot in range(ways.out_offsets[router], ways.out_offsets[router + 1]):
         channel = ways.out_channels[slot]
-        nearer = distance[ways.target[channel]] == distance[router] - 1
-        if not nearer or not allowed(ways, channel, goal_group):
+        after = ways.target[channel]
+        if distance[after] != hops or not allowed(start, ways.group[after], goal_group):
             continue
         rank = ways.rank[channel]
         if count == 0 or rank < best:
@@ -84,7 +82,7 @@ def most_choices(ways):
 
 
 @njit(nogil=True)
-def measure_ways(ways, by_goal, sources, goals, to_group, counted):
+def measure_ways(ways, by_goal, sources, goals, counted):
     """Hops of every pair, -1 where there is no way, and the number of its paths if ``counted``.
 
     ``by_goal`` visits pairs goal by goal.
@@ -97,7 +95,7 @@ def measure_ways(ways, by_goal, sources, goals, to_group, counted):
     for pair in by_goal:
         if goals[pair] != known:
             known = goals[pair]
-            reached, group = search(ways, known, to_group, distance, queue)
+            reached, group = search(ways, known, distance, queue)
             if counted:
                 count_paths(ways, queue[:reached], group, distance, counts, found)
         hops[pair] = distance[sources[pair]]
@@ -117,7 +115,7 @@ def count_paths(ways, nearest_first, goal_group, distance, counts, found):
 
 
 @njit(nogil=True)
-def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
+def list_paths(ways, by_goal, sources, goals, first_path, offsets):
     """Walk all paths of every pair: their channels, and how likely each path is.
 
     Pair i has paths first_path[i] … first_path[i + 1] - 1, whose channels have these offsets. Path
@@ -132,7 +130,7 @@ def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
     for pair in by_goal:
         if goals[pair] != known:
             known = goals[pair]
-            reached, group = search(ways, known, to_group, distance, queue)
+            reached, group = search(ways, known, distance, queue)
             count_paths(ways, queue[:reached], group, distance, counts, found)
         for path in range(first_path[pair], first_path[pair + 1]):
             router, left = sources[pair], path - first_path[pair]
@@ -149,11 +147,12 @@ def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
 
 
 @njit(nogil=True)
-def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets):
+def walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets):
     """Walk one path of every pair. At each router, the pair's number picks one of the channels.
 
     ``pick`` is WHOLE for the number modulo the choices, the same at each hop. DIGITS for its
-    digits, the lowest first. DRAWN for a number that is scattered anew at each hop.
+    digits, the lowest first. DRAWN for a number that is scattered anew at each hop. HASHED and
+    SALTED for one that is scattered by the salt of each router.
     """
     num_routers = len(ways.group)
     channels = np.empty(offsets[-1], np.int32)
@@ -163,31 +162,41 @@ def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets):
     for pair in by_goal:
         if goals[pair] != known:
             known = goals[pair]
-            _, group = search(ways, known, to_group, distance, queue)
+            _, group = search(ways, known, distance, queue)
         router, left = sources[pair], numbers[pair]
         for free in range(offsets[pair], offsets[pair + 1]):
             choices = next_channels(ways, router, group, distance, found)
-            digit = scattered(left, free - offsets[pair]) if pick == DRAWN else left
-            channels[free] = found[digit % choices]
+            if pick in (WHOLE, DIGITS):
+                channels[free] = found[left % choices]
+            else:
+                salt = np.uint64(free - offsets[pair]) if pick == DRAWN else salts[router]
+                channels[free] = found[scattered(left, salt, pick) % np.uint64(choices)]
             left = left // choices if pick == DIGITS else left
             router = ways.target[channels[free]]
     return channels
 
 
 @njit()
-def scattered(number, hop):
-    """A number below 2**62 that looks random: the finalizer of SplitMix64 (Steele et al. 2014)."""
-    mixed = np.uint64(number) + np.uint64(hop + 1) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(2))
+def scattered(number, salt, pick):
+    """A number that looks random: the finalizer of SplitMix64 (Steele et al. 2014)."""
+    golden, bits = np.uint64(0x9E3779B97F4A7C15), np.uint64(number)
+    if pick == DRAWN:
+        bits += (salt + np.uint64(1)) * golden
+    elif pick == HASHED:
+        bits = (bits ^ salt) + golden
+    else:
+        bits += salt
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits if pick == HASHED else bits >> np.uint64(2 if pick == DRAWN else 33)
 
 
 # -- waits -----------------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
-def several_waits(ways, slot, entries, goals, to_group):
+def several_waits(ways, slot, entries, goals):
     """Follow all packets from routers to each of the goals.
 
     ``entries[goal, router]``, of one row where it is the same for all goals, says whether packets
@@ -209,7 +218,7 @@ def several_waits(ways, slot, entries, goals, to_group):
     found, choices = np.empty((num_routers, most), np.int32), np.zeros(num_routers, np.int64)
     arrived, joined = np.zeros(num_routers, np.bool_), True
     for row in range(len(goals)):
-        reached, group = search(ways, goals[row], to_group, distance, queue)
+        reached, group = search(ways, goals[row], distance, queue)
         present = entries[row % len(entries)].copy()
         joined &= not np.any(present & (distance < 0))
         for router in queue[:reached]:
@@ -233,72 +242,33 @@ def several_waits(ways, slot, entries, goals, to_group):
 
 
 @njit(nogil=True)
-def fill_next_ports(ways, out_port, lanes, num_goals, to_group, starts, lengths, found):
+def fill_next_ports(ways, out_port, lanes, num_goals, starts, lengths, found):
     """Fill where each list is, and the hops, by router * num_goals + goal. Return the lists.
 
-    ``ways`` is the ``Ways`` of ``routing.ways``. ``out_port`` and ``lanes`` are of its channels.
+    ``ways`` is the ``Ways`` of ``routing.rules``. ``out_port`` and ``lanes`` are of its channels.
     ``found`` is scratch for all lanes that leave a router. Also returns the lists' size in all.
     """
     num_routers = len(ways.group)
     distance = np.empty(num_routers, np.int32)
     queue = np.empty(num_routers, np.int32)
     channels = np.empty(len(found), np.int32)
-    lists = new_lists()
+    # lists, where each is by its hash, their size, their number: none but the empty one
+    lists = np.zeros(64, np.int16), np.zeros(64, np.int32), np.int64(1), np.int64(0)
     for goal in range(num_goals):
-        count, goal_group = search(ways, goal, to_group, distance, queue)
+        count, goal_group = search(ways, goal, distance, queue)
         for rank in range(count):
             router = queue[rank]
             lengths[router * num_goals + goal] = distance[router]
             if distance[router] > 0:
                 many = next_channels(ways, router, goal_group, distance, channels)
                 length = np.int64(0)
-                for each in range(many):
-                    length = put(found, length, out_port[channels[each]], lanes[channels[each]])
+                for channel in channels[:many]:
+                    for lane in range(lanes[channel]):
+                        found[length] = out_port[channel] + lane
+                        length += 1
                 lists, place = kept(lists, found, length)
                 starts[router * num_goals + goal] = place
     return lists[0], lists[2]
-
-
-@njit(nogil=True)
-def fill_legal_ports(up, ends, incoming, outgoing, out_port, lanes, starts, lengths, found):
-    """As ``fill_next_ports``, of the shortest ways that go up and then down.
-
-    By phase * num_routers**2 + router * num_routers + goal. The arrays are of the two-way links
-    only: see ``kernels.shortest_path``.
-    """
-    num_routers = len(outgoing[0]) - 1
-    distance = np.empty(2 * num_routers, np.int32)
-    queue = np.empty(2 * num_routers, np.int32)
-    lists = new_lists()
-    for goal in range(num_routers):
-        legal_distances(goal, up, ends[0], incoming[0], incoming[1], distance, queue)
-        for state in range(2 * num_routers):
-            router, row = state // 2, (state % 2 * num_routers + state // 2) * num_routers + goal
-            lengths[row] = distance[state]
-            if distance[state] > 0:
-                length = np.int64(0)
-                for slot in range(outgoing[0][router], outgoing[0][router + 1]):
-                    channel = outgoing[1][slot]
-                    after = following(state, channel, up, ends[1])
-                    if after >= 0 and distance[after] == distance[state] - 1:
-                        length = put(found, length, out_port[channel], lanes[channel])
-                lists, place = kept(lists, found, length)
-                starts[row] = place
-    return lists[0], lists[2]
-
-
-@njit(nogil=True)
-def put(found, length, port, lanes):
-    """Append the ports of a channel. Return how many there are now."""
-    for lane in range(lanes):
-        found[length + lane] = port + lane
-    return length + np.int64(lanes)
-
-
-@njit(nogil=True)
-def new_lists():
-    """No lists but the empty one: lists, where each is by its hash, their size, their number."""
-    return np.zeros(64, np.int16), np.zeros(64, np.int32), np.int64(1), np.int64(0)
 
 
 @njit(nogil=True)

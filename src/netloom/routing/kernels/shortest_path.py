@@ -1,19 +1,14 @@
-"""Paths by rule over flat arrays: shortest, by hash, in trees, by up*/down*, and their ends.
+"""Shortest paths over flat arrays, paths in trees, and their ends.
 
 On any directed graph, a breadth-first search backwards from each target finds shortest paths.
-Of equally short ones, the lowest-numbered channels count, or a hash of source and target decides.
+Of equally short ones, the lowest-numbered channels count.
 
 In fat trees with parallel links, a path follows from a key. ``tree`` is what ``tree_index`` of
 ``netloom.routing.rules`` returns. Levels are numbered from the hosts, 0.
 
-Up*/down* routing is for networks of two-way links. ``up[channel]`` says whether a channel leads up,
-towards the root. A state of a packet is ``2 * node + phase``: in phase 0 it has gone up only and
-may still, in phase 1 it has gone down.
-
 At the ends of paths are ports: which ones packets take, and paths with their channels.
 
-Twin: ``tests/reference/shortest_path.py``. By hash: ``tests/reference/spread.py``. In trees:
-``tests/reference/tree_routing.py``. Up*/down*: ``tests/reference/round_failures.py``. Ports:
+Twin: ``tests/reference/shortest_path.py``. In trees: ``tests/reference/tree_routing.py``. Ports:
 ``tests/reference/several.py``.
 """
 
@@ -49,52 +44,8 @@ def distances_to(target, channel_source, in_offsets, in_channels, distance, queu
 
 
 @njit()
-def path_lengths(by_target, sources, targets, channel_source, in_offsets, in_channels, num_nodes):
-    """Hops of every path, -1 where there is no way. ``by_target`` visits paths target by target."""
-    lengths = np.empty(len(sources), np.int32)
-    distance = np.empty(num_nodes, np.int32)
-    queue = np.empty(num_nodes, np.int32)
-    known = -1
-    for path in by_target:
-        if targets[path] != known:
-            known = targets[path]
-            distances_to(known, channel_source, in_offsets, in_channels, distance, queue)
-        lengths[path] = distance[sources[path]]
-    return lengths
-
-
-@njit()
-def fill_paths(
-    by_target, sources, targets, offsets, ends, in_offsets, in_channels, out_offsets, out_channels
-):
-    """Walk every path: at each node the lowest-numbered channel that leads one hop nearer.
-
-    ``ends`` is (channel_source, channel_target).
-    """
-    channel_source, channel_target = ends
-    num_nodes = len(out_offsets) - 1
-    channels = np.empty(offsets[-1], np.int32)
-    distance = np.empty(num_nodes, np.int32)
-    queue = np.empty(num_nodes, np.int32)
-    known = -1
-    for path in by_target:
-        if targets[path] != known:
-            known = targets[path]
-            distances_to(known, channel_source, in_offsets, in_channels, distance, queue)
-        node = sources[path]
-        for free in range(offsets[path], offsets[path + 1]):
-            for slot in range(out_offsets[node], out_offsets[node + 1]):
-                channel = out_channels[slot]
-                if distance[channel_target[channel]] == distance[node] - 1:
-                    channels[free] = channel
-                    node = channel_target[channel]
-                    break
-    return channels
-
-
-@njit()
 def shortest_rows(targets, ends, in_offsets, in_channels, out_offsets, out_channels):
-    """The channel that ``fill_paths`` takes at every node on the way to each of some targets.
+    """The lowest-numbered channel that leads one hop nearer to each of some targets.
 
     int32[targets, nodes], -1 at the target, and where there is no way.
     """
@@ -114,9 +65,6 @@ def shortest_rows(targets, ends, in_offsets, in_channels, out_offsets, out_chann
     return rows
 
 
-# -- by hash ---------------------------------------------------------------------------------------
-
-
 @njit(nogil=True)
 def mixed(number):
     """The finalizer of SplitMix64 (Steele, Lea & Flood 2014)."""
@@ -124,42 +72,6 @@ def mixed(number):
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return number ^ (number >> np.uint64(31))
-
-
-@njit(nogil=True)
-def fill_hashed(by_exit, entry, leave, offsets, sources, targets, salts, ends, incoming, outgoing):
-    """Walk every path from router to router: of n equal channels, the hash modulo n.
-
-    ``salts[router]`` is the seed of each router. The hash is of salt, source and target.
-    """
-    channel_source, channel_target = ends
-    in_offsets, in_channels = incoming
-    out_offsets, out_channels = outgoing
-    channels = np.empty(offsets[-1], np.int32)
-    distance = np.empty(len(out_offsets) - 1, np.int32)
-    queue = np.empty_like(distance)
-    known = -1
-    for path in by_exit:
-        if leave[path] != known:
-            known = leave[path]
-            distances_to(known, channel_source, in_offsets, in_channels, distance, queue)
-        router = entry[path]
-        pair = mixed(mixed(np.uint64(sources[path])) ^ np.uint64(targets[path]))
-        for free in range(offsets[path], offsets[path + 1]):
-            equal = 0
-            for slot in range(out_offsets[router], out_offsets[router + 1]):
-                after = channel_target[out_channels[slot]]
-                equal += distance[after] == distance[router] - 1
-            left = np.int64(mixed(pair ^ salts[router]) % np.uint64(equal))
-            for slot in range(out_offsets[router], out_offsets[router + 1]):
-                channel = out_channels[slot]
-                if distance[channel_target[channel]] == distance[router] - 1:
-                    if left == 0:
-                        channels[free] = channel
-                        router = channel_target[channel]
-                        break
-                    left -= 1
-    return channels
 
 
 # -- in trees --------------------------------------------------------------------------------------
@@ -235,98 +147,6 @@ def distance_sums(samples, channel_source, in_offsets, in_channels):
         for node in range(num_nodes):
             sums[node] += max(distance[node], 0)
     return sums
-
-
-@njit(nogil=True)
-def legal_distances(target, up, channel_source, in_offsets, in_channels, distance, queue):
-    """Fill ``distance`` with the hops of the shortest legal path from every state, -1 for none."""
-    distance[:] = -1
-    distance[2 * target], distance[2 * target + 1] = 0, 0
-    queue[0], queue[1] = 2 * target, 2 * target + 1
-    head, tail = 0, 2
-    while head < tail:
-        state = queue[head]
-        head += 1
-        node, phase = state // 2, state % 2
-        for slot in range(in_offsets[node], in_offsets[node + 1]):
-            channel = in_channels[slot]
-            before = 2 * channel_source[channel]
-            if up[channel] == (phase == 1):
-                continue  # up leads to phase 0, down to phase 1
-            for earlier in range(before, before + 1 + phase):
-                if distance[earlier] < 0:
-                    distance[earlier] = distance[state] + 1
-                    queue[tail] = earlier
-                    tail += 1
-
-
-@njit(nogil=True)
-def legal_lengths(by_target, sources, targets, up, channel_source, in_offsets, in_channels):
-    """Hops of every path, -1 where there is none. ``by_target`` visits paths target by target."""
-    lengths = np.empty(len(sources), np.int32)
-    distance = np.empty(2 * (len(in_offsets) - 1), np.int32)
-    queue = np.empty_like(distance)
-    known = -1
-    for path in by_target:
-        if targets[path] != known:
-            known = targets[path]
-            legal_distances(known, up, channel_source, in_offsets, in_channels, distance, queue)
-        lengths[path] = distance[2 * sources[path]]
-    return lengths
-
-
-@njit(nogil=True)
-def fill_legal(
-    by_target, sources, targets, keys, offsets, up, ends, in_offsets, in_channels, out_offsets,
-    out_channels,
-):  # fmt: skip
-    """Walk every path. If several channels are as short, a hash of pair and node decides.
-
-    ``keys`` are the numbers of the two that are hashed: the pair's own, or those of its hosts.
-    """
-    channel_source, channel_target = ends
-    channels = np.empty(offsets[-1], np.int32)
-    distance = np.empty(2 * (len(in_offsets) - 1), np.int32)
-    queue = np.empty_like(distance)
-    known = -1
-    for path in by_target:
-        if targets[path] != known:
-            known = targets[path]
-            legal_distances(known, up, channel_source, in_offsets, in_channels, distance, queue)
-        state = 2 * sources[path]
-        for free in range(offsets[path], offsets[path + 1]):
-            node, choices = state // 2, 0
-            for slot in range(out_offsets[node], out_offsets[node + 1]):
-                after = following(state, out_channels[slot], up, channel_target)
-                choices += after >= 0 and distance[after] == distance[state] - 1
-            left = scattered(keys[0][path], keys[1][path], node) % choices
-            for slot in range(out_offsets[node], out_offsets[node + 1]):
-                after = following(state, out_channels[slot], up, channel_target)
-                if after >= 0 and distance[after] == distance[state] - 1:
-                    if left == 0:
-                        channels[free], state = out_channels[slot], after
-                        break
-                    left -= 1
-    return channels
-
-
-@njit(nogil=True)
-def following(state, channel, up, channel_target):
-    """The state of a packet after a channel, -1 where it may not take that channel."""
-    if up[channel]:
-        return 2 * channel_target[channel] if state % 2 == 0 else -1
-    return 2 * channel_target[channel] + 1
-
-
-@njit(nogil=True)
-def scattered(source, target, node):
-    """A number below 2**31 that looks random: the finalizer of SplitMix64 (Steele et al. 2014)."""
-    mixed = np.uint64(source) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= np.uint64(target) * np.uint64(0xC2B2AE3D27D4EB4F)
-    mixed += np.uint64(node) * np.uint64(0x165667B19E3779F9)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(33))
 
 
 # -- ports -----------------------------------------------------------------------------------------

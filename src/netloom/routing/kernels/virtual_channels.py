@@ -11,18 +11,7 @@ Twin: ``tests/reference/virtual_channels.py``.
 import numpy as np
 
 from netloom.base.compilation import kernel, part
-from netloom.routing.virtual_channel_tables import (
-    ADAPTIVE,
-    DIMENSION_ORDER,
-    NEGATIVE_FIRST,
-    O1TURN,
-    PATHS,
-    STATIC_DATELINE,
-    STICKY_ESCAPE,
-    TABLE,
-    TWO_PHASE,
-    WEST_FIRST,
-)  # fmt: skip
+from netloom.routing import virtual_channel_tables as by_rule
 
 EMPTY = np.int64(0)
 
@@ -30,7 +19,7 @@ EMPTY = np.int64(0)
 @kernel
 def arrived(tables, node, aux):
     """Return the ``aux`` of a packet that has come to ``node``: ask before ``allowed``."""
-    if tables.kind == TWO_PHASE and aux == node:
+    if tables.kind == by_rule.TWO_PHASE and aux == node:
         return -2 - aux
     return aux
 
@@ -39,25 +28,21 @@ def arrived(tables, node, aux):
 def allowed(tables, node, in_slot, source, target, aux, coin, hops):
     """Return the output slots that a packet at ``node`` may ask for."""
     kind = tables.kind
-    if kind == TABLE:
+    if kind == by_rule.TABLE:
         return tables.next_slots[node, target]
-    if kind == PATHS:
+    if kind == by_rule.PATHS:
         return tables.path_slots[tables.path_offsets[aux] + hops]
-    if kind == TWO_PHASE and aux >= 0:
+    if kind == by_rule.TWO_PHASE and aux >= 0:
         return in_order(tables, node, in_slot, source, aux, coin, 0)
     if node == target:
         return np.int64(tables.ejection)
-    if kind == DIMENSION_ORDER:
+    if kind in (by_rule.DIMENSION_ORDER, by_rule.STATIC_DATELINE):
         return in_order(tables, node, in_slot, source, target, coin, 0)
-    if kind == TWO_PHASE:
+    if kind == by_rule.TWO_PHASE:
         return in_order(tables, node, in_slot, -2 - aux, target, coin, 2)
-    if kind == ADAPTIVE:
-        return adaptive(tables, node, target, coin)
-    if kind == STATIC_DATELINE:
-        return static_dateline(tables, node, source, target, coin)
-    if kind == STICKY_ESCAPE:
-        return sticky_escape(tables, node, in_slot, target, coin)
-    if kind == O1TURN:
+    if kind in (by_rule.ADAPTIVE, by_rule.STICKY_ESCAPE):
+        return adaptive(tables, node, in_slot, target, coin)
+    if kind == by_rule.O1TURN:
         return o1turn(tables, node, target, coin)
     return turn_model(tables, node, source, target)
 
@@ -86,6 +71,7 @@ def in_order(tables, node, in_slot, entry, goal, coin, first):
 
     In a ring, a packet that crosses the wrap channel is in the lower class before it, in the upper
     one on it and after. One that does not may be in both, but does not go back to the lower one.
+    With a static dateline, the first is in the upper class all the way, the second in the lower.
     """
     axes = len(tables.order)
     at, to = node * axes, goal * axes
@@ -97,7 +83,10 @@ def in_order(tables, node, in_slot, entry, goal, coin, first):
             direction, _ = heading(tables, axis, here, there, coin)
             vcs = low | high
             if tables.dateline[axis]:
-                if crosses(direction, tables.coordinates[entry * axes + axis], there):
+                crossing = crosses(direction, tables.coordinates[entry * axes + axis], there)
+                if tables.kind == by_rule.STATIC_DATELINE:
+                    vcs = high if crossing else low
+                elif crossing:
                     edge = tables.sides[axis] - 1 if direction == 0 else 0
                     before = crosses(direction, here, there) and here != edge
                     vcs = low if before else high
@@ -108,65 +97,19 @@ def in_order(tables, node, in_slot, entry, goal, coin, first):
 
 
 @part
-def static_dateline(tables, node, source, target, coin):
-    """Dimension order. The class in a ring is upper for a packet that crosses the wrap there."""
-    axes = len(tables.order)
-    low, high = tables.class_vcs[0], tables.class_vcs[1]
-    for rank in range(axes):
-        axis = tables.order[rank]
-        here = tables.coordinates[node * axes + axis]
-        there = tables.coordinates[target * axes + axis]
-        if here != there:
-            direction, _ = heading(tables, axis, here, there, coin)
-            vcs = low | high
-            if tables.dateline[axis]:
-                entered = tables.coordinates[source * axes + axis]
-                vcs = high if crosses(direction, entered, there) else low
-            return vcs << tables.shifts[2 * axis + direction]
-    return EMPTY
-
-
-@part
-def adaptive(tables, node, target, coin):
+def adaptive(tables, node, in_slot, target, coin):
     """Every minimal direction in the adaptive VCs, dimension order in the escape VCs.
 
     In a ring the escape class is the lower one where the way from here crosses the wrap channel.
+
+    With a sticky escape, once in an escape VC, only escape VCs. The class is then the upper one for
+    a packet whose way, from where it enters the escape VCs of that ring, crosses the wrap channel.
+    Of a tie, adaptive VCs take the falling way.
     """
-    axes = len(tables.order)
+    axes, sticky = len(tables.order), tables.kind == by_rule.STICKY_ESCAPE
     low, high, free = tables.class_vcs[0], tables.class_vcs[1], tables.class_vcs[2]
-    slots, escapes = EMPTY, True
-    for rank in range(axes):
-        axis = tables.order[rank]
-        here = tables.coordinates[node * axes + axis]
-        there = tables.coordinates[target * axes + axis]
-        if here == there:
-            continue
-        direction, tie = heading(tables, axis, here, there, coin)
-        vcs = free
-        if escapes:
-            escapes = False
-            if not tables.dateline[axis]:
-                vcs |= low | high
-            elif crosses(direction, here, there):
-                vcs |= low
-            else:
-                vcs |= high
-        slots |= vcs << tables.shifts[2 * axis + direction]
-        if tie:
-            slots |= free << tables.shifts[2 * axis + 1 - direction]
-    return slots
-
-
-@part
-def sticky_escape(tables, node, in_slot, target, coin):
-    """As ``adaptive``, but once in an escape VC, only escape VCs.
-
-    In a ring the escape class is the upper one for a packet whose way, from where it enters the
-    escape VCs of that ring, crosses the wrap channel. Of a tie, adaptive VCs take the falling way.
-    """
-    axes = len(tables.order)
-    low, high, free = tables.class_vcs[0], tables.class_vcs[1], tables.class_vcs[2]
-    escaped = (tables.escape_slots >> in_slot) & 1
+    if sticky and (tables.escape_slots >> in_slot) & 1:
+        free = EMPTY
     slots, escapes = EMPTY, True
     for rank in range(axes):
         axis = tables.order[rank]
@@ -176,14 +119,16 @@ def sticky_escape(tables, node, in_slot, target, coin):
             continue
         direction, tie = heading(tables, axis, here, there, coin)
         if escapes:
-            escapes = False
-            vcs = low | high
+            escapes, vcs = False, low | high
             if tables.dateline[axis]:
-                crossed = (tables.held[axes + axis] >> in_slot) & 1
-                vcs = high if crossed or crosses(direction, here, there) else low
+                crossing = crosses(direction, here, there)
+                crossed = sticky and (tables.held[axes + axis] >> in_slot) & 1
+                vcs = high if crossed or crossing == sticky else low
             slots |= vcs << tables.shifts[2 * axis + direction]
-        if not escaped:
-            slots |= free << tables.shifts[2 * axis + (1 if tie else direction)]
+        if tie:
+            slots |= free << tables.shifts[2 * axis + 1]
+        if not tie or not sticky:
+            slots |= free << tables.shifts[2 * axis + (0 if tie else direction)]
     return slots
 
 
@@ -210,14 +155,14 @@ def turn_model(tables, node, source, target):
             growing |= vcs << tables.shifts[2 * axis]
         elif ahead < 0:
             falling |= vcs << tables.shifts[2 * axis + 1]
-    if kind == NEGATIVE_FIRST:
+    if kind == by_rule.NEGATIVE_FIRST:
         return falling if falling else growing
     column, end = tables.coordinates[2 * node + 1], tables.coordinates[2 * target + 1]
     both = growing | falling
     if column == end:
         return both
     along = vcs << tables.shifts[2 if end > column else 3]
-    if kind == WEST_FIRST:
+    if kind == by_rule.WEST_FIRST:
         return along if end < column else both
     across = both & ~along
     if end < column:  # westbound: rows change in even columns only

@@ -31,8 +31,8 @@ from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop import tables
 from netloom.routing.by_hop.hosted import detour_lists, group_kinds, lists_by_group
 from netloom.routing.by_hop.listed import port_lists, states as states_apart
+from netloom.routing.rules import channel_axes, ordered_ways, shortest_ways, usual_ways
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
-from netloom.routing.ways import channel_axes, ordered_ways, shortest_ways, usual_ways
 from netloom.topology import Topology, topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape, attach_hosts
 from netloom.topology.families import check_sizes, linked
