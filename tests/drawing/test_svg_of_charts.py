@@ -115,19 +115,35 @@ def test_lines_that_lie_on_each_other_are_both_named():
     x, y = axis("x", "x (hops)", [1, 2]), axis("y", "y (cycles)", [1, 2])
     looks = looks_of(["one", "other", "third"])
     where = panel(x, y, looks)
-    table = pl.DataFrame({
-        "x": [1.0, 2.0] * 3, "y": [1.0, 2.0, 1.0, 2.0, 1.0, 1.5],
-        "of": ["one", "one", "other", "other", "third", "third"],
-    })  # fmt: skip
-    _, texts = drawn([where.drawn([*where.lines(table, "of", looks),
-                                   *where.ends_of(table, "of", looks)], "title")])  # fmt: skip
+    table = pl.DataFrame(
+        {
+            "x": [1.0, 2.0] * 3,
+            "y": [1.0, 2.0, 1.0, 2.0, 1.0, 1.5],
+            "of": ["one", "one", "other", "other", "third", "third"],
+        }
+    )
+    _, texts = drawn(
+        [
+            where.drawn(
+                [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)], "title"
+            )
+        ]
+    )
     said = [each.said for each in texts]
     assert {"one", "= other", "third"} <= set(said)
     assert overlapping(texts) == []
 
 
-SENTENCES = ("analyze", "predict", "simulate_hot", "simulate_flows", "simulate_broadcast",
-             "simulate_pattern", "simulate_transactions", "find_critical")  # fmt: skip
+SENTENCES = (
+    "analyze",
+    "predict",
+    "simulate_hot",
+    "simulate_flows",
+    "simulate_broadcast",
+    "simulate_pattern",
+    "simulate_transactions",
+    "find_critical",
+)
 
 
 @pytest.mark.parametrize("asked", [each for each in ANSWERS if each.startswith(SENTENCES)])
@@ -142,8 +158,12 @@ def test_titles_of_parts_say_something_in_numbers(asked):
 
 
 def test_percentages_below_short_bars_stand_apart():
-    chart = bars([Bar("a", 0.668, "66.8 %, holds flows back")], "used", "share", share=True,
-                 width=265)  # fmt: skip
-    found = next(layer["encoding"]["x"]["axis"]["values"] for layer in chart.to_dict()["layer"]
-                 if "axis" in layer.get("encoding", {}).get("x", {}))  # fmt: skip
+    chart = bars(
+        [Bar("a", 0.668, "66.8 %, holds flows back")], "used", "share", share=True, width=265
+    )
+    found = next(
+        layer["encoding"]["x"]["axis"]["values"]
+        for layer in chart.to_dict()["layer"]
+        if "axis" in layer.get("encoding", {}).get("x", {})
+    )
     assert found == [0.0, 0.25, 0.5, 0.75, 1.0]

@@ -63,8 +63,10 @@ def test_changes_of_a_large_network_keep_their_signs_and_loads_their_scale():
     net = topology("torus:8x8x8x8")
     before, after = np.random.default_rng(3).integers(0, 9, (2, net.num_network_channels)) * 1e6
     after = 0.4 * after
-    alone = [network_chart(net, each, "bytes on the channel", scale=(4e6, 8e6), width=400)
-             for each in (before, after)]  # fmt: skip
+    alone = [
+        network_chart(net, each, "bytes on the channel", scale=(4e6, 8e6), width=400)
+        for each in (before, after)
+    ]
     change = network_chart(net, after, "bytes on the channel", before=before, width=400)
     svg = vl_convert.vegalite_to_svg(framed([*alone, change], "A large network").to_dict())
     assert untrue(svg) == []
@@ -145,8 +147,16 @@ def test_red_is_what_delays(offered, mark):
     assert max(heats) > 0
 
 
-@pytest.mark.parametrize("on", ["fat-tree:4x3", "graph:examples/my-cluster.graphml",
-                                "dragonfly:2x4x8", "hyperx:4x4/4", "mesh:4x4/4"])  # fmt: skip
+@pytest.mark.parametrize(
+    "on",
+    [
+        "fat-tree:4x3",
+        "graph:examples/my-cluster.graphml",
+        "dragonfly:2x4x8",
+        "hyperx:4x4/4",
+        "mesh:4x4/4",
+    ],
+)
 def test_hosts_channels_are_drawn_and_the_first_is_the_one_of_the_sentence(on):
     found = nl.analyze(LAMMPS, on, random_mappings=0)
     channel = found.to_dict()["busiest_channel"]
@@ -171,8 +181,11 @@ def test_the_footer_of_critical_queues_has_the_sizes_of_its_title():
 
 
 def test_a_node_of_a_timeline_is_numbered_beside_the_middle_of_its_bars():
-    chart = next(each for each in scopes(whole(record(ANSWERS["replay"]())).svg)
-                 if any(axis.title == "node" for axis in each.axes))  # fmt: skip
+    chart = next(
+        each
+        for each in scopes(whole(record(ANSWERS["replay"]())).svg)
+        if any(axis.title == "node" for axis in each.axes)
+    )
     axis = next(each for each in chart.axes if each.title == "node")
     bars = [mark for mark in chart.marks if "node" in mark.said and mark.shape.endswith("Z")]
     assert bars

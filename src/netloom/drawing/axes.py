@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+import altair as alt
+import polars as pl
 
 from netloom.base.words import number
 from netloom.drawing.frame import (
@@ -23,11 +26,7 @@ from netloom.drawing.frame import (
 )
 from netloom.drawing.names import GAP, NAME_LINE, fitted, look_alike, named, places, width_of
 
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-    Way = TypeVar("Way", bound=alt.X | alt.Y)
+Way = TypeVar("Way", bound=alt.X | alt.Y)
 
 STEPS = 5
 """Steps between the ticks of an axis, at most."""
@@ -120,12 +119,11 @@ class Axis:
 
         Labels name numbers as sentences do.
         """
-        import altair as alt
-
         ticks = self.ticks
         kind: Any = "log" if self.log else "linear"
-        said = list(self.names) or [f"{number(100 * each)}\u00a0%" if self.share else number(each)
-                for each in ticks]  # fmt: skip
+        said = list(self.names) or [
+            f"{number(100 * each)}\u00a0%" if self.share else number(each) for each in ticks
+        ]
         chosen = "".join(
             f"abs(datum.value - {ticks[at]!r}) <= {abs(ticks[at]) * 1e-9!r} ? '{said[at]}' : "
             for at in range(len(said))
@@ -183,8 +181,9 @@ def axis(
     if zero:
         least = min(least, 0.0)
     if share and full:
-        return Axis(field, title, least, least + (1 + room / 2) * (max(most, 1.0) - least),
-                    share=True)  # fmt: skip
+        return Axis(
+            field, title, least, least + (1 + room / 2) * (max(most, 1.0) - least), share=True
+        )
     wide = (most - least) or abs(most) or 1.0
     below = 0.0 if zero and least >= 0 else room * wide
     return Axis(field, title, least - below, least + (1 + room) * wide, whole=whole, share=share)
@@ -296,17 +295,20 @@ class Panel:
 
     def chart(self, table: pl.DataFrame, **more: Any) -> alt.Chart:
         """Return a chart of a table with these axes."""
-        import altair as alt
-
         base: alt.Chart = alt.Chart(table).encode(
             x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more
         )
         return base
 
     def lines(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], *, points: float = 32,
+        self,
+        table: pl.DataFrame,
+        by: str,
+        looks: Mapping[str, Look],
+        *,
+        points: float = 32,
         **mark: Any,
-    ) -> list[alt.Chart]:  # fmt: skip
+    ) -> list[alt.Chart]:
         """Return the lines of a table, one for each name of its column ``by``, and their points."""
         drawn = []
         for name, look in looks.items():
@@ -320,8 +322,6 @@ class Panel:
 
     def areas(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
         """Return the intervals from ``low`` to ``high``, of each series."""
-        import polars as pl
-
         known = table.drop_nulls("high").with_columns(pl.col("low").alias(self.y.field))
         return self._marks(known, by, looks, "area", y2="high:Q", opacity=0.2)
 
@@ -330,11 +330,14 @@ class Panel:
         return self._marks(table, by, looks, "point", filled=False, size=60, strokeWidth=2)
 
     def _marks(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], kind: str,
-        y2: str | None = None, **mark: Any,
-    ) -> list[alt.Chart]:  # fmt: skip
-        import altair as alt
-        import polars as pl
+        self,
+        table: pl.DataFrame,
+        by: str,
+        looks: Mapping[str, Look],
+        kind: str,
+        y2: str | None = None,
+        **mark: Any,
+    ) -> list[alt.Chart]:
 
         drawn, there = [], set(table[by].to_list())
         colours = {name: look.colour for name, look in looks.items()}
@@ -388,9 +391,13 @@ class Panel:
         return min(max(across, 0.0), self.width), min(max(down, 0.0), self.height)
 
     def ends_of(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = (),
+        self,
+        table: pl.DataFrame,
+        by: str,
+        looks: Mapping[str, Look],
+        more: Sequence[End] = (),
         upright: Iterable[float] = (),
-    ) -> list[alt.Chart]:  # fmt: skip
+    ) -> list[alt.Chart]:
         """Return the names of the lines of a table at their last points, and ``more``.
 
         Names stand on no line of the table, and on none of the ``upright`` lines. Lines that lie on
@@ -430,8 +437,6 @@ class Panel:
 
     def across(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return a line across. Without a look it is a bound: in ink, with dashes and dots."""
-        import altair as alt
-
         base = _of_one(**{self.y.field: value})
         there = self.y.low <= value <= self.y.high
         return [_rule(base, look).encode(y=self.y.encoding(alt.Y))] if there else []
@@ -444,14 +449,10 @@ class Panel:
 
     def rule(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return an upright line. Without a look it is a bound."""
-        import altair as alt
-
         return [_rule(_of_one(**{self.x.field: value}), look).encode(x=self.x.encoding(alt.X))]
 
     def band(self, low: float, high: float) -> list[alt.Chart]:
         """Return a shaded interval of the horizontal axis, with its edges."""
-        import altair as alt
-
         low, high = max(low, self.x.low), min(high, self.x.high)
         if low > high:
             return []
@@ -545,9 +546,6 @@ def words(
 
 def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Return a chart of rows, each at its place in pixels: ``across`` and ``down``."""
-    import altair as alt
-    import polars as pl
-
     base: alt.Chart = alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
     )
@@ -556,8 +554,6 @@ def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
 
 def shades() -> alt.Color:
     """Return the colors of ordered series, by a column ``shade`` of numbers from 0 to 1."""
-    import altair as alt
-
     scale = alt.Scale(domain=[0, 1], range="ordinal", interpolate="rgb")
     return alt.Color("shade:Q", scale=scale, legend=None)
 
@@ -586,9 +582,6 @@ def _sample(end: End, down: float) -> alt.Chart:
 
 def _of_one(**columns: float) -> alt.Chart:
     """Return a chart of one row."""
-    import altair as alt
-    import polars as pl
-
     return alt.Chart(pl.DataFrame({name: [float(value)] for name, value in columns.items()}))
 
 

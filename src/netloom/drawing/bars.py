@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import altair as alt
+import polars as pl
 
 from netloom.drawing.axes import Axis, Panel, axis, words
 from netloom.drawing.frame import NARROW, REFERENCE, fitting, layered, room
 from netloom.drawing.names import fitted, width_of
-
-if TYPE_CHECKING:
-    import altair as alt
 
 BAR, STEP = 17.0, 27.0
 """Pixels of a bar, and from bar to bar."""
@@ -71,9 +71,6 @@ def bars(
     longest
         Pixels of the longest name, if there is room.
     """
-    import altair as alt
-    import polars as pl
-
     if not rows:
         return stacked([], title, unit, width=width)
     right = max(width_of(row.said) for row in rows) + 2 * GAP
@@ -96,18 +93,24 @@ def bars(
     height = step * max(len(rows), 1)
     down = OVER / 2 if over else 0.0
     beside = alt.Axis(labels=not over, labelLimit=1000, ticks=False, domain=False)
-    drawn = alt.Chart(table).mark_bar(height=BAR, yOffset=down).encode(
-        x=along.encoding(alt.X),
-        x2="begin:Q",
-        y=alt.Y("name:N", title=None, sort=names, scale=alt.Scale(domain=names), axis=beside),
-        color=alt.Color("colour:N", scale=None),
-        tooltip=["name", "value"],
-    )  # fmt: skip
+    drawn = (
+        alt.Chart(table)
+        .mark_bar(height=BAR, yOffset=down)
+        .encode(
+            x=along.encoding(alt.X),
+            x2="begin:Q",
+            y=alt.Y("name:N", title=None, sort=names, scale=alt.Scale(domain=names), axis=beside),
+            color=alt.Color("colour:N", scale=None),
+            tooltip=["name", "value"],
+        )
+    )
     where = Panel(along, Axis("value", "", 0, 1), fits, height)
     tips = [max(row.value, *(row.between or (row.value,))) for row in rows]
     tips = [along.high] * len(tips) if bound else tips  # beside the line of the bound
-    texts = [(fits * max(along.at(tip), 0.0) + GAP, step * (at + 0.5) + down, row.said)
-             for at, (tip, row) in enumerate(zip(tips, rows, strict=True))]  # fmt: skip
+    texts = [
+        (fits * max(along.at(tip), 0.0) + GAP, step * (at + 0.5) + down, row.said)
+        for at, (tip, row) in enumerate(zip(tips, rows, strict=True))
+    ]
     layers = [drawn]
     known = [(name, *row.between) for name, row in zip(names, rows, strict=True) if row.between]
     if known:  # intervals, as lines over the ends of their bars
@@ -117,8 +120,10 @@ def bars(
         layers.append(line.encode(x=along.encoding(alt.X), x2="until:Q", y=y))
     layers += words(texts)
     if over:
-        layers += words((0.0, step * (at + 0.5) - BAR / 2 - 2, fitted(name, room() - 24))
-                        for at, name in enumerate(names))  # fmt: skip
+        layers += words(
+            (0.0, step * (at + 0.5) - BAR / 2 - 2, fitted(name, room() - 24))
+            for at, name in enumerate(names)
+        )
     if bound:
         layers += [*where.rule(bound[1]), *where.above({bound[0]: (bound[1], bound[1])})]
     return layered(layers, title, fits, height, right + left / 2)
@@ -147,9 +152,6 @@ def stacked(
     ``whole`` is the length of the axis: of bars that are compared that of the longest.
     ``empty`` is what is said of a bar without parts.
     """
-    import altair as alt
-    import polars as pl
-
     shown = [part for part in parts if part.value > 0]
     total = sum(part.value for part in shown) or 1.0
     fits = fitting(width)
@@ -159,14 +161,20 @@ def stacked(
     spans, colours, begin = {}, {}, 0.0
     for part in shown:
         end = min(begin + part.value, total)
-        table = pl.DataFrame({"part": [part.name], "begin": [begin], "end": [end],
-                              "value": [part.value]})  # fmt: skip
+        table = pl.DataFrame(
+            {"part": [part.name], "begin": [begin], "end": [end], "value": [part.value]}
+        )
         layers.append(
             alt.Chart(table)
             .mark_rect(style="part", color=part.colour)
-            .encode(x=along.encoding(alt.X), x2="end:Q", y=alt.value(0), y2=alt.value(THICK),
-                    tooltip=["part:N", "value:Q"])
-        )  # fmt: skip
+            .encode(
+                x=along.encoding(alt.X),
+                x2="end:Q",
+                y=alt.value(0),
+                y2=alt.value(THICK),
+                tooltip=["part:N", "value:Q"],
+            )
+        )
         name = f"{part.name} {part.said}"
         spans[name], colours[name] = (begin, end), part.colour
         begin = end

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.base.words import number
 from netloom.drawing.axes import Axis, End, Look, axis, looks_of, panel
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.frame import REFERENCE, THIS
 from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between switches"}
 """What channels are called by where they lead."""
@@ -46,8 +43,6 @@ def ranked(
     busiest
         The name of the busiest channel, where that stands at its point.
     """
-    import polars as pl
-
     tables = []
     for name, each in paths.items():
         falling = each.sort(descending=True).to_numpy().astype(np.int64)

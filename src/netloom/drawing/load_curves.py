@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+import altair as alt
 import numpy as np
 import polars as pl
 
@@ -35,12 +36,7 @@ from netloom.drawing.axes import (
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.frame import BEST, REFERENCE, THIS
 from netloom.drawing.names import NARROW_BAND, band_named
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from netloom.simulation.network.figures import Histogram, Point
-
+from netloom.simulation.network.figures import Histogram, Point
 
 # -- by models -------------------------------------------------------------------------------------
 
@@ -72,8 +68,9 @@ def latency_curve(
     half = pl.col("simulated_ci95").fill_null(0)
     measured = table.drop_nulls("simulated_latency").with_columns(
         latency=pl.col("simulated_latency"),
-        low=pl.col("simulated_latency") - half, high=pl.col("simulated_latency") + half,
-    )  # fmt: skip
+        low=pl.col("simulated_latency") - half,
+        high=pl.col("simulated_latency") + half,
+    )
     highest: Any = known["latency"].max() or idle
     top: Any = max(min(highest, MOST_TIMES * idle), measured["simulated_latency"].max() or 0)
     names = [

@@ -124,10 +124,17 @@ class LoadLimits:
             if colour == REFERENCE:
                 look = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
             table = pl.DataFrame({"percent": [begin], "end": [end], "nodes": [name]})
-            part = alt.Chart(table).mark_rect(**look).encode(
-                x=where.x.encoding(alt.X), x2="end:Q", y=alt.value(0), y2=alt.value(THICK),
-                tooltip=["nodes:N", "percent:Q", "end:Q"],
-            )  # fmt: skip
+            part = (
+                alt.Chart(table)
+                .mark_rect(**look)
+                .encode(
+                    x=where.x.encoding(alt.X),
+                    x2="end:Q",
+                    y=alt.value(0),
+                    y2=alt.value(THICK),
+                    tooltip=["nodes:N", "percent:Q", "end:Q"],
+                )
+            )
             layers.append(part)
             begin = end
         if self.offered is not None:

@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.base.arrays import Floats
 from netloom.base.units import SIZE
 from netloom.base.words import counted, number, percent
+from netloom.contention import EffectiveBisection, Shifts
 from netloom.drawing.axes import AFTER, DASHED, MINE, ROOM, Axis, End, Look, axis, panel, words
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, Bar, bars, short_names
 from netloom.drawing.frame import BEST, REFERENCE, THIS, layered, room
 from netloom.drawing.names import GAP, width_of
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-    from netloom.contention import EffectiveBisection, Shifts
-
 
 # -- permutations ----------------------------------------------------------------------------------
 
@@ -110,8 +106,6 @@ def falling(before: Floats, after: Floats, unit: str, which: str, title: str) ->
     which, title
         Which channels these are, and what the picture says.
     """
-    import polars as pl
-
     loads = {"rank order": np.sort(before)[::-1], "found": np.sort(after)[::-1]}
     highest = max((float(load[0]) for load in loads.values() if len(load)), default=0.0)
     by, shown = SIZE.scale(highest) if unit == "bytes" and highest else (1.0, unit)
@@ -134,17 +128,21 @@ def changes(changed: Sequence[Change]) -> alt.LayerChart:
     Ratios stand on a logarithmic axis. What lies beyond it, such as a change to nothing, is an
     arrow at its edge.
     """
-    import altair as alt
-    import polars as pl
-
     rows = list[dict[str, Any]]()
     for each in changed:  # as parts of what was before
         after = each.after / each.before if each.before else 1.0 if not each.after else inf
         bound = each.bound / each.before if each.bound and each.before else None
         if bound is not None and not 1 / MOST_TIMES <= bound <= MOST_TIMES:
             bound = None
-        rows.append({"figure": each.figure, "before": 1.0, "after": after, "bound": bound,
-                     "said": each.said})  # fmt: skip
+        rows.append(
+            {
+                "figure": each.figure,
+                "before": 1.0,
+                "after": after,
+                "bound": bound,
+                "said": each.said,
+            }
+        )
     right = max(width_of(row["said"]) for row in rows) + 2 * GAP
     for row, name in zip(rows, short_names([row["figure"] for row in rows], right), strict=True):
         row["figure"] = name

@@ -147,9 +147,10 @@ def named(
         others = [each.box for each in found.values()]
         wide = width_of(said, bold=True)
         free = (
-            each for each in _places(said, x, y, wide, height)
+            each
+            for each in _places(said, x, y, wide, height)
             if _is_free(each.box, width, height, across, others)
-        )  # fmt: skip
+        )
         inside = x + GAP + wide < BESIDE * width
         place = next(free, None) if inside else None
         if place is None:
@@ -201,8 +202,9 @@ def crosses(box: Box, one: Point, other: Point) -> bool:
     """
     first, last = 0.0, 1.0
     for start, end, low, high in (
-        (one[0], other[0], box.left, box.right), (one[1], other[1], box.top, box.bottom)
-    ):  # fmt: skip
+        (one[0], other[0], box.left, box.right),
+        (one[1], other[1], box.top, box.bottom),
+    ):
         if start == end:
             if not low <= start <= high:
                 return False
@@ -220,9 +222,12 @@ def _places(said: str, x: float, y: float, wide: float, height: float) -> list[N
     )
     right, left = x + GAP, x - GAP - wide
     return [
-        Name(said, right - GAP / 2, above), Name(said, right, level), Name(said, left, above),
-        Name(said, left, level), Name(said, right, below),
-    ]  # fmt: skip
+        Name(said, right - GAP / 2, above),
+        Name(said, right, level),
+        Name(said, left, above),
+        Name(said, left, level),
+        Name(said, right, below),
+    ]
 
 
 def _is_free(box: Box, width: float, height: float, lines: Lines, others: Sequence[Box]) -> bool:
@@ -230,10 +235,12 @@ def _is_free(box: Box, width: float, height: float, lines: Lines, others: Sequen
     if box.left < AROUND or box.right > width or box.bottom > height:
         return False
     if any(
-        box.left < other.right and other.left < box.right
-        and box.top < other.bottom and other.top < box.bottom
+        box.left < other.right
+        and other.left < box.right
+        and box.top < other.bottom
+        and other.top < box.bottom
         for other in others
-    ):  # fmt: skip
+    ):
         return False
     room = Box(box.left - AROUND, box.top - AROUND, box.right + AROUND, box.bottom + AROUND)
     return not any(

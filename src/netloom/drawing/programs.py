@@ -95,26 +95,43 @@ def nodes_over_time(
     width = min(WIDTH, room() - BESIDE)
     down = Axis("row", "node", 0.0, float(nodes), whole=True)
     domain = [rows * each - each / 2, -each / 2]  # a bar is around the number of its first node
-    y = alt.Y("row:Q", title=down.title, scale=alt.Scale(domain=domain, nice=False),
-              axis=alt.Axis(values=down.ticks, grid=False, format=",.6~g"))  # fmt: skip
+    y = alt.Y(
+        "row:Q",
+        title=down.title,
+        scale=alt.Scale(domain=domain, nice=False),
+        axis=alt.Axis(values=down.ticks, grid=False, format=",.6~g"),
+    )
     known = [kind for kind in KINDS if kind in table["does"]]
     legend = alt.Legend(orient="bottom", symbolType="square") if len(known) > 1 else None
     colour = alt.Color(
-        "does:N", title=None, legend=legend,
+        "does:N",
+        title=None,
+        legend=legend,
         scale=alt.Scale(domain=known, range=[KINDS[kind] for kind in known]),
-    )  # fmt: skip
-    drawn = alt.Chart(table).mark_bar(orient="horizontal", height=BAR * height / rows).encode(
-        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, color=colour,
-        tooltip=["row", "does", "begin", "end"],
-    )  # fmt: skip
+    )
+    drawn = (
+        alt.Chart(table)
+        .mark_bar(orient="horizontal", height=BAR * height / rows)
+        .encode(
+            x=along.encoding(alt.X, grid=False),
+            x2="end:Q",
+            y=y,
+            color=colour,
+            tooltip=["row", "does", "begin", "end"],
+        )
+    )
     layers = [drawn]
     several = f"; a row is {counted(each, 'node')}" if each > 1 else ""
     said = f"When nodes send{' and wait to send' * (len(known) > 1)}{several}"
     if len(path):
         said += "; thin line: the critical path"
-        line = alt.Chart(path).mark_rule(style="ink", strokeWidth=2).encode(
-            x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]
-        )  # fmt: skip
+        line = (
+            alt.Chart(path)
+            .mark_rule(style="ink", strokeWidth=2)
+            .encode(
+                x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]
+            )
+        )
         layers.append(line)
     return layered(layers, said, width, height)
 
@@ -146,10 +163,16 @@ def use_over_time(use: pl.DataFrame, seconds: float) -> alt.LayerChart:
     """
     parts = use.with_columns(use=(100 * pl.col("use")).round() / 100)
     runs = parts.group_by(pl.struct("channel", "use").rle_id().alias("run"), maintain_order=True)
-    table = runs.agg(
-        name=pl.col("channel").first(), begin=pl.col("begin").first(), end=pl.col("end").last(),
-        utilisation=pl.col("use").first(),
-    ).drop("run").with_columns(critical=pl.lit(value=False))  # fmt: skip
+    table = (
+        runs.agg(
+            name=pl.col("channel").first(),
+            begin=pl.col("begin").first(),
+            end=pl.col("end").last(),
+            utilisation=pl.col("use").first(),
+        )
+        .drop("run")
+        .with_columns(critical=pl.lit(value=False))
+    )
     many = counted(table["name"].n_unique(), "busiest channel")
     return _in_use(table, seconds, "seconds", f"Use of the {many} over time")
 
@@ -164,17 +187,31 @@ def _in_use(table: pl.DataFrame, last: float, unit: str, title: str) -> alt.Laye
     table = table.with_columns(pl.col(*ENDS) / scale, name=called, percent=said)
     left = max(map(width_of, names), default=0.0) + 14
     along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
-    y = alt.Y("name:N", title=None, sort=names, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1),
-              axis=alt.Axis(labelLimit=1000, ticks=False, domain=False))  # fmt: skip
+    y = alt.Y(
+        "name:N",
+        title=None,
+        sort=names,
+        scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1),
+        axis=alt.Axis(labelLimit=1000, ticks=False, domain=False),
+    )
     full = alt.Scale(domain=FULL, range="heatmap", interpolate="rgb")
     legend = alt.Legend(
-        orient="bottom", gradientLength=200, values=[0, 0.5, 1],
+        orient="bottom",
+        gradientLength=200,
+        values=[0, 0.5, 1],
         labelExpr="datum.value == 0 ? 'idle' : datum.value == 1 ? 'full' : '50\u00a0%'",
-    )  # fmt: skip
-    cells = alt.Chart(table).mark_rect().encode(
-        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, tooltip=["name", "begin", "percent"],
-        color=alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend),
-    )  # fmt: skip
+    )
+    cells = (
+        alt.Chart(table)
+        .mark_rect()
+        .encode(
+            x=along.encoding(alt.X, grid=False),
+            x2="end:Q",
+            y=y,
+            tooltip=["name", "begin", "percent"],
+            color=alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend),
+        )
+    )
     layers = [cells]
     if table["critical"].any():
         marked = alt.Chart(table.filter("critical")).mark_bar(style="ink", height=3)
@@ -195,10 +232,12 @@ def _bars(table: pl.DataFrame) -> pl.DataFrame:
     )
     there = table.filter(start.is_not_null() & until.is_not_null() & (until > start))
     free = start + wait.fill_null(0)
-    return pl.concat([
-        there.select("source_node", begin=start, end=free, does=pl.lit(WAITS)),
-        there.select("source_node", begin=free, end=until, does=pl.lit(SENDS)),
-    ]).filter(pl.col("end") > pl.col("begin"))  # fmt: skip
+    return pl.concat(
+        [
+            there.select("source_node", begin=start, end=free, does=pl.lit(WAITS)),
+            there.select("source_node", begin=free, end=until, does=pl.lit(SENDS)),
+        ]
+    ).filter(pl.col("end") > pl.col("begin"))
 
 
 def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
@@ -219,10 +258,14 @@ def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
             changes = np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8))
             edges = np.flatnonzero(changes).tolist()
             for first, until in zip(edges[::2], edges[1::2], strict=True):
-                found.append({
-                    "row": float(int(row) * each), "does": kind,
-                    "begin": first * last / CELLS, "end": until * last / CELLS,
-                })  # fmt: skip
+                found.append(
+                    {
+                        "row": float(int(row) * each),
+                        "does": kind,
+                        "begin": first * last / CELLS,
+                        "end": until * last / CELLS,
+                    }
+                )
     return pl.DataFrame(found)
 
 
@@ -231,9 +274,12 @@ def _path(table: pl.DataFrame) -> pl.DataFrame:
     spent = [pl.col(each.name).cast(pl.Float64) for each in leaves(Spent)]
     there, done = pl.col("source_node").cast(pl.Float64), pl.col("complete").cast(pl.Float64)
     return table.select(
-        "id", begin=done - pl.sum_horizontal(spent), end=done, row=there,
+        "id",
+        begin=done - pl.sum_horizontal(spent),
+        end=done,
+        row=there,
         until=pl.col("target_node").cast(pl.Float64).fill_null(there),
-    )  # fmt: skip
+    )
 
 
 # -- timelines -------------------------------------------------------------------------------------
@@ -380,10 +426,13 @@ def timeline_of(
         kept = np.flatnonzero(np.diff(edges) > 0)
         names = [name.replace("_", " ") for name in spent]
         critical = Slices(  # its parts, one after the other
-            "critical path", np.full(len(kept), len(tracks)), edges[:-1][kept], edges[1:][kept],
+            "critical path",
+            np.full(len(kept), len(tracks)),
+            edges[:-1][kept],
+            edges[1:][kept],
             [names[place % len(names)] for place in kept.tolist()],
             {"row": path.rows[kept // len(names)].tolist()},
-        )  # fmt: skip
+        )
         slices.append(critical)
         tracks.append(Track("critical path", "critical path"))
     counters = []  # what the busiest channels carry over their bandwidth, over time
@@ -419,9 +468,14 @@ def timeline_of(
 
 
 def trace_timeline(
-    run: TraceRun, topology: Topology, *, unit: str, size: str, unit_us: float | None,
+    run: TraceRun,
+    topology: Topology,
+    *,
+    unit: str,
+    size: str,
+    unit_us: float | None,
     crossed: Crossed | None,
-) -> Timeline:  # fmt: skip
+) -> Timeline:
     """Return the timeline of a trace, on tracks of its tasks.
 
     What a node without a task passes on, in the tree of a multicast, is on a track of the node.
@@ -451,9 +505,14 @@ def trace_timeline(
         computing=(trace.run[entry] > 0) & (table.run == 0),  # ranks that share a host
     )
     return timeline_of(
-        happened, program=f"{trace.name} on {topology.name}", unit=unit, size=size,
-        unit_us=unit_us, crossed=crossed, path=run.critical_path,
-    )  # fmt: skip
+        happened,
+        program=f"{trace.name} on {topology.name}",
+        unit=unit,
+        size=size,
+        unit_us=unit_us,
+        crossed=crossed,
+        path=run.critical_path,
+    )
 
 
 def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Happened:
@@ -463,9 +522,14 @@ def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Ha
     awaited[rows["last"][rows["last"] >= 0]] = True
     times = {name: rows[name] if name in known else none for name in (*TIMES, *SPANS)}
     return Happened(
-        source=source, target=target, times=times, size=rows["flits"], moved=moved_rows(rows),
-        awaited=awaited, **more,
-    )  # fmt: skip
+        source=source,
+        target=target,
+        times=times,
+        size=rows["flits"],
+        moved=moved_rows(rows),
+        awaited=awaited,
+        **more,
+    )
 
 
 def nodes_timeline(
@@ -484,10 +548,14 @@ def nodes_timeline(
         computing=kept.computing,
     )
     return timeline_of(
-        happened, program=f"{program} on {topology.name}", unit="cycles", size="flits",
-        unit_us=unit_us, crossed=crossed_channels(network, rows, kept.channel_flits),
+        happened,
+        program=f"{program} on {topology.name}",
+        unit="cycles",
+        size="flits",
+        unit_us=unit_us,
+        crossed=crossed_channels(network, rows, kept.channel_flits),
         about=about,
-    )  # fmt: skip
+    )
 
 
 def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> list[_Part]:
@@ -505,10 +573,11 @@ def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> li
     moved = np.flatnonzero(shown & it.moved)
     sends = part("send", 1, it.source, moved, entered[moved], arrived[moved])
     row = sends.row
-    who = {"from": [it.names[each] for each in it.source[row].tolist()],
-           "to": [it.names[each] for each in it.target[row].tolist()]}  # fmt: skip
-    args = {**sends.args, **who, size: it.size[row].tolist(),
-            f"sent_{unit}": sent[row].tolist()}  # fmt: skip
+    who = {
+        "from": [it.names[each] for each in it.source[row].tolist()],
+        "to": [it.names[each] for each in it.target[row].tolist()],
+    }
+    args = {**sends.args, **who, size: it.size[row].tolist(), f"sent_{unit}": sent[row].tolist()}
     sends = sends._replace(args=args, names=[f"send to {each}" for each in who["to"]])
     names = [f"receive from {each}" for each in who["from"]]
     receives = sends._replace(kind="receive", group=2, owner=it.target[row], names=names)

@@ -161,9 +161,12 @@ def lanes(owner: Ints, start: Nanoseconds, end: Nanoseconds) -> Nanoseconds:
     last, many = None, 0
     free, taken = list[int](), list[tuple[int, int]]()  # lanes, and those in use: until, lane
     for place, who, begin, over in zip(
-        order.tolist(), owner[order].tolist(), start[order].tolist(), end[order].tolist(),
+        order.tolist(),
+        owner[order].tolist(),
+        start[order].tolist(),
+        end[order].tolist(),
         strict=True,
-    ):  # fmt: skip
+    ):
         if who != last:
             last, many, free, taken = who, 0, [], []
         while taken and taken[0][0] <= begin:
@@ -190,8 +193,10 @@ def with_phases(found: Timeline, begin: Floats, ends: Floats, switch: float) -> 
     first, middle, last = (nanoseconds(each, 1.0) for each in (begin - switch, begin, ends))
     slices = []
     for kind, since, until in (
-        ("phase", first, last), ("switch", first, middle), ("move", middle, last),
-    ):  # fmt: skip
+        ("phase", first, last),
+        ("switch", first, middle),
+        ("move", middle, last),
+    ):
         kept = np.flatnonzero(until > since)
         names = [f"phase {each}" for each in kept.tolist()] if kind == "phase" else ()
         track, args = np.full(len(kept), len(found.tracks)), {"phase": kept.tolist()}
@@ -283,11 +288,20 @@ def _slice_events(some: Slices, ids: list[tuple[int, int]]) -> Iterator[_Timed]:
     for place in np.lexsort((-lasting, some.start)).tolist():
         pid, tid = ids[some.track[place]]
         start, end = int(some.start[place]), int(some.end[place])
-        yield start, start - end, {
-            "ph": "X", "name": some.names[place] if some.names else some.kind, "cat": some.kind,
-            "ts": _us(start), "dur": _us(end - start), "pid": pid, "tid": tid,
-            "args": {name: values[place] for name, values in some.args.items()},
-        }  # fmt: skip
+        yield (
+            start,
+            start - end,
+            {
+                "ph": "X",
+                "name": some.names[place] if some.names else some.kind,
+                "cat": some.kind,
+                "ts": _us(start),
+                "dur": _us(end - start),
+                "pid": pid,
+                "tid": tid,
+                "args": {name: values[place] for name, values in some.args.items()},
+            },
+        )
 
 
 def _arrow_events(
@@ -295,15 +309,27 @@ def _arrow_events(
 ) -> Iterator[_Timed]:
     for place in np.argsort(time, kind="stable").tolist():
         pid, tid = ids[track[place]]
-        yield int(time[place]), 1, {
-            "ph": phase, "name": "message", "cat": "message", "id": place + 1,
-            "ts": _us(int(time[place])), "pid": pid, "tid": tid, **more,
-        }  # fmt: skip
+        yield (
+            int(time[place]),
+            1,
+            {
+                "ph": phase,
+                "name": "message",
+                "cat": "message",
+                "id": place + 1,
+                "ts": _us(int(time[place])),
+                "pid": pid,
+                "tid": tid,
+                **more,
+            },
+        )
 
 
 def _counter_events(each: Counter, what: str, pid: int) -> Iterator[_Timed]:
     for time, value in zip(each.time.tolist(), each.value.tolist(), strict=True):
         args = {what: value}
-        yield time, 1, {
-            "ph": "C", "name": each.name, "ts": _us(time), "pid": pid, "tid": 0, "args": args,
-        }  # fmt: skip
+        yield (
+            time,
+            1,
+            {"ph": "C", "name": each.name, "ts": _us(time), "pid": pid, "tid": 0, "args": args},
+        )

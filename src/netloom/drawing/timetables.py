@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.words import counted, number, percent
@@ -17,10 +19,6 @@ from netloom.drawing.frame import BEST, OTHERS, REFERENCE, layered, room
 from netloom.drawing.names import width_of
 from netloom.drawing.timelines import lanes, nanoseconds
 from netloom.topology import Topology
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 FEW_CONNECTIONS = 32
 """Up to so many each has a row of its own."""
@@ -118,8 +116,6 @@ class PhasesInTime:
     @cached_property
     def rows(self) -> tuple[pl.DataFrame, list[str]]:
         """The bars, those that are open at once in lanes, and the names of their rows."""
-        import polars as pl
-
         table = self.connections
         begins = self.begins[table["phase"].to_numpy()]
         sends = table.with_columns(
@@ -154,9 +150,6 @@ class PhasesInTime:
         Rows are processors, or connections where they are few. Connections that a processor has
         open at once share its row's height.
         """
-        import altair as alt
-        import polars as pl
-
         bars, rows = self.rows
         what = "connection" if self.by_connection else "node"
         open_at_once = int(bars["lane"].max() or 0) + 1 if len(bars) else 1  # type: ignore[arg-type]
@@ -252,8 +245,6 @@ def phase_maps(
     makespan
         float64[num_phases], how long each phase lasts, in clocks.
     """
-    import altair as alt
-
     from netloom.drawing.networks.chart import USE, network_chart
 
     used, maps = np.zeros_like(busy), list[Any]()

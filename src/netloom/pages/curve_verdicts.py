@@ -231,9 +231,10 @@ def is_fastest(group: CurveGroup) -> str:
     who = f"all but {listed(without)}" if without else "all"
     at = f"At {number(load)}, the highest load that {who} have a latency of"
     surely = [
-        (one, other) for one, other in combinations(found, 2)
+        (one, other)
+        for one, other in combinations(found, 2)
         if other[1] - one[1] > (one[2] or 0) + (other[2] or 0)
-    ]  # fmt: skip
+    ]
     if not surely and all(each[2] is None for each in found):
         return f"{at}, they take the same: {number(found[0][1])} {unit}."
     if not surely:
@@ -330,9 +331,12 @@ def decide(group: CurveGroup) -> Decision:
             at, runs = number(curve.kept_up), runs_said(last)
             behind.append(f"At {at}, {curve.label} carried the load in {runs} runs.")
     verdict = Verdict(
-        verdict.mark, verdict.sentence, verdict.of,
-        {label: said for label, said in lines.items() if said}, note=" ".join(behind),
-    )  # fmt: skip
+        verdict.mark,
+        verdict.sentence,
+        verdict.of,
+        {label: said for label, said in lines.items() if said},
+        note=" ".join(behind),
+    )
     return found._replace(verdict=verdict, several=len(told) > 1)
 
 
@@ -340,9 +344,11 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
     """Return how far a single curve goes."""
     unit, axes = _unit(group), group.axes
     who = f"The model of {curve.label}" if curve.model else capital(curve.label)
-    idle = () if curve.idle is None else (
-        Tile(f"{number(curve.idle)} {axes.latency_unit}", f"{axes.latency}, idle network"),
-    )  # fmt: skip
+    idle = (
+        ()
+        if curve.idle is None
+        else (Tile(f"{number(curve.idle)} {axes.latency_unit}", f"{axes.latency}, idle network"),)
+    )
     last_point: tuple[Tile, ...] = ()
     if len(curve.table):
         last = curve.table.row(-1, named=True)

@@ -424,11 +424,18 @@ def _latency(group: CurveGroup) -> Figure:
     cut = highest > end  # curves go on beyond the axis
     top = end if cut else 1.05 * highest
     rows = [
-        (curve.label, MODEL if curve.model else SIMULATED, row["load"], row["latency"],
-         row["low"], row["high"], runs_said(row))
+        (
+            curve.label,
+            MODEL if curve.model else SIMULATED,
+            row["load"],
+            row["latency"],
+            row["low"],
+            row["high"],
+            runs_said(row),
+        )
         for curve in group.curves
         for row in curve.table.iter_rows(named=True)
-    ]  # fmt: skip
+    ]
     latency = f"{group.axes.latency}, {group.axes.latency_unit}"
     heads = ["curve", "whose", group.axes.load, latency, "95 % from", "to", "runs"]
     y = Axis("latency", _with_unit(latency), 0.0, top)
@@ -469,8 +476,16 @@ def _throughput(group: CurveGroup) -> Figure:
     )
 
 
-_COLUMNS = {"curve": str, "kind": str, "load": float, "latency": float, "low": float,
-            "high": float, "behind": int, "said": str}  # fmt: skip
+_COLUMNS = {
+    "curve": str,
+    "kind": str,
+    "load": float,
+    "latency": float,
+    "low": float,
+    "high": float,
+    "behind": int,
+    "said": str,
+}
 
 
 def _latency_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
@@ -493,13 +508,22 @@ def _accepted_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
     for curve, name in curves:
         for row in curve.accepted.filter(pl.col("load") > 0).iter_rows(named=True):
             half = None if row["accepted_high"] is None else row["accepted_high"] - row["accepted"]
-            low, high = (None if row[end] is None else row[end] / row["load"]
-                         for end in ("accepted_low", "accepted_high"))  # fmt: skip
-            rows.append({
-                "curve": name, "kind": SIMULATED, "load": row["load"],
-                "latency": row["accepted"] / row["load"], "low": low, "high": high, "behind": 0,
-                "said": give_or_take(row["accepted"], half),
-            })  # fmt: skip
+            low, high = (
+                None if row[end] is None else row[end] / row["load"]
+                for end in ("accepted_low", "accepted_high")
+            )
+            rows.append(
+                {
+                    "curve": name,
+                    "kind": SIMULATED,
+                    "load": row["load"],
+                    "latency": row["accepted"] / row["load"],
+                    "low": low,
+                    "high": high,
+                    "behind": 0,
+                    "said": give_or_take(row["accepted"], half),
+                }
+            )
     return pl.DataFrame(rows, schema=_COLUMNS)
 
 
@@ -546,8 +570,9 @@ def _drawn(
         layers += where.ends_of(told, "curve", looks, upright=upright)
         drawn.append(where.drawn(layers, title))
     columns = COLUMNS if room() >= WIDE else 1
-    in_rows = [alt.hconcat(*drawn[at : at + columns], spacing=24)
-               for at in range(0, len(drawn), columns)]  # fmt: skip
+    in_rows = [
+        alt.hconcat(*drawn[at : at + columns], spacing=24) for at in range(0, len(drawn), columns)
+    ]
     return drawn[0] if len(drawn) == 1 else alt.vconcat(*in_rows, spacing=24)
 
 

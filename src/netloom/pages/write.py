@@ -46,20 +46,34 @@ def _theme(
         "padding": 4,
         "view": {"stroke": None},
         "axis": {
-            **AXIS, "labelColor": quiet, "titleColor": ink, "gridColor": grid,
-            "domainColor": quiet, "tickColor": quiet, "labelPadding": 5, "tickSize": 4,
+            **AXIS,
+            "labelColor": quiet,
+            "titleColor": ink,
+            "gridColor": grid,
+            "domainColor": quiet,
+            "tickColor": quiet,
+            "labelPadding": 5,
+            "tickSize": 4,
         },
         "legend": {
-            "labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12.5,
+            "labelColor": ink,
+            "titleColor": ink,
+            "labelFontSize": 12,
+            "titleFontSize": 12.5,
             "titleFontWeight": 500,
         },
         "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12},
-        "title": {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600,
-                  "anchor": "start"},
+        "title": {
+            "color": ink,
+            "subtitleColor": quiet,
+            "fontSize": 13.5,
+            "fontWeight": 600,
+            "anchor": "start",
+        },
         "text": {"color": quiet},
         "range": ranges,
         "style": styles,
-    }  # fmt: skip
+    }
 
 
 THEMES = {
@@ -110,7 +124,7 @@ def render(page: Page) -> str:
         rows_said=lambda many: counted(many, "row", ","),
         number=lambda figure: number[id(figure)],
         anchor=lambda section: anchor[id(section)],
-    )  # fmt: skip
+    )
 
 
 def _is_number(cell: str) -> bool:

@@ -51,9 +51,12 @@ def test_renumbered_routers_of_a_tree_stand_where_they_stood():
     labels[new] = routers.labels
     shape = replace(net.family, router_at=new)
     other = replace(
-        routers, channel_source=new[routers.channel_source], family=shape,
-        channel_target=new[routers.channel_target], labels=tuple(labels),
-    )  # fmt: skip
+        routers,
+        channel_source=new[routers.channel_source],
+        family=shape,
+        channel_target=new[routers.channel_target],
+        labels=tuple(labels),
+    )
     moved = replace(net, router_network=other, family=shape)
     for one, two in zip(in_columns(net).columns, in_columns(moved).columns, strict=True):
         assert [routers.name_of(r) for r in one.routers] == [other.name_of(r) for r in two.routers]
@@ -168,9 +171,10 @@ def test_a_matrix_of_a_hyperx_has_senders_down_and_receivers_across():
     left, top, side = part.squares.T
     for channel, x, y in zip(part.channel, left, top, strict=True):
         (box,) = [
-            at for at, box in enumerate(scene.boxes)
+            at
+            for at, box in enumerate(scene.boxes)
             if box.x <= x < box.x + box.width and box.y <= y < box.y + box.height
-        ]  # fmt: skip
+        ]
         many = 4 if box < 3 else 3
         cell = scene.boxes[box].width / many
         row = round((y - scene.boxes[box].y) / cell)
@@ -206,9 +210,9 @@ def test_a_square_of_a_large_cube_is_at_its_node_and_dimension(spec):
         node = order[lines.index(box.y) * many + round((x - box.x) / cell)]
         assert net.source_end[channel] == node
         names = [word for word in scene.words if word.text.startswith("dimension")]
-        (name,) = {
-            word.text for word in names if abs(word.y - (y + cell / 2)) < 0.3 * cell
-        } or {None}  # fmt: skip
+        (name,) = {word.text for word in names if abs(word.y - (y + cell / 2)) < 0.3 * cell} or {
+            None
+        }
         if name is not None:
             axis = int(name.split()[1].rstrip("+−"))
             ends = [net.coordinates(of[channel]) for of in (net.source_end, net.target_end)]

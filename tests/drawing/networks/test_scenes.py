@@ -15,15 +15,46 @@ from netloom.topology import Cube, topology, without
 from tests.networks import with_all
 
 NETWORKS = [
-    "leaf-spine:8x4x8", "leaf-spine:4x2x2/3", "leaf-spine:60x20x1", "leaf-spine:2x1x1",
-    "fat-tree:4x3", "fat-tree:2x5", "fat-tree:k=8", "fat-tree:k=16", "xgft:4x4x4/1x2x4",
-    "dragonfly:2x4x2", "dragonfly:2x4x2/5", "dragonfly:4x8x4", "dragonfly:8x16x8/60",
-    "dragonfly+:4x4x4x4", "hyperx:4x4/4", "hyperx:4x4/4/2", "hyperx:6x3x4/1", "hyperx:5/1",
-    "slim-fly:5/4", "jellyfish:32x5x3/1", "jellyfish:300x11x1/1", "rail:4x8x4x4",
-    "torus:8x8", "mesh:16x16", "torus:16x16", "torus:3x5", "line:5", "line:100", "ring:32",
-    "mesh:6x6/4", "butterfly:4x3", "twisted-torus:4x4x8", "torus:20x20", "mesh:3x4x5",
-    "torus:4x4x4/2", "hypercube:4", "hypercube:9", "torus:4x4x4x4", "mesh:3x2x4x2",
-]  # fmt: skip
+    "leaf-spine:8x4x8",
+    "leaf-spine:4x2x2/3",
+    "leaf-spine:60x20x1",
+    "leaf-spine:2x1x1",
+    "fat-tree:4x3",
+    "fat-tree:2x5",
+    "fat-tree:k=8",
+    "fat-tree:k=16",
+    "xgft:4x4x4/1x2x4",
+    "dragonfly:2x4x2",
+    "dragonfly:2x4x2/5",
+    "dragonfly:4x8x4",
+    "dragonfly:8x16x8/60",
+    "dragonfly+:4x4x4x4",
+    "hyperx:4x4/4",
+    "hyperx:4x4/4/2",
+    "hyperx:6x3x4/1",
+    "hyperx:5/1",
+    "slim-fly:5/4",
+    "jellyfish:32x5x3/1",
+    "jellyfish:300x11x1/1",
+    "rail:4x8x4x4",
+    "torus:8x8",
+    "mesh:16x16",
+    "torus:16x16",
+    "torus:3x5",
+    "line:5",
+    "line:100",
+    "ring:32",
+    "mesh:6x6/4",
+    "butterfly:4x3",
+    "twisted-torus:4x4x8",
+    "torus:20x20",
+    "mesh:3x4x5",
+    "torus:4x4x4/2",
+    "hypercube:4",
+    "hypercube:9",
+    "torus:4x4x4x4",
+    "mesh:3x2x4x2",
+]
 MERGED = {"fat-tree:k=16", "jellyfish:300x11x1/1", "dragonfly:8x16x8/60", "hyperx:4x4/4/2"}
 """Those in which channels are drawn together, or only the busiest."""
 
@@ -103,9 +134,8 @@ def test_words_touch_neither_each_other_nor_the_rim_nor_discs(net, width, traffi
         for other in range(place):
             before = spans[other]
             apart = (
-                right <= before[0] or before[1] <= left
-                or bottom <= before[2] or before[3] <= top
-            )  # fmt: skip
+                right <= before[0] or before[1] <= left or bottom <= before[2] or before[3] <= top
+            )
             assert apart, (text, scene.words[other].text)
     for place, disc in enumerate(scene.discs):
         for other in scene.discs[:place]:
@@ -167,8 +197,9 @@ def test_colours_are_by_time_on_one_scale_and_the_background_s(net, traffic_on, 
     assert min(sizes) >= SIZE
 
 
-@pytest.mark.parametrize("spec", ["leaf-spine:4x4x2", "dragonfly:2x4x2", "mesh:4x4x4",
-                                  "hyperx:4x4/1"])  # fmt: skip
+@pytest.mark.parametrize(
+    "spec", ["leaf-spine:4x4x2", "dragonfly:2x4x2", "mesh:4x4x4", "hyperx:4x4/1"]
+)
 def test_what_is_broken_is_not_drawn(spec):
     whole = topology(spec)
     time = np.arange(whole.num_network_channels, dtype=float)

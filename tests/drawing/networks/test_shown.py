@@ -17,9 +17,21 @@ from netloom.questions.recorded import record
 from netloom.topology import topology
 
 LAMMPS = "examples/lammps-64.mtx"
-ON = ["torus:8x8", "torus:4x4x4", "hypercube:6", "mesh:8x8", "fat-tree:4x3", "dragonfly:2x4x2",
-      "graph:examples/my-cluster.graphml", "jellyfish:32x5x3/1", "hyperx:4x4/4", "butterfly:4x3",
-      "torus:20x20", "line:64", "torus:4x4x4/2"]  # fmt: skip
+ON = [
+    "torus:8x8",
+    "torus:4x4x4",
+    "hypercube:6",
+    "mesh:8x8",
+    "fat-tree:4x3",
+    "dragonfly:2x4x2",
+    "graph:examples/my-cluster.graphml",
+    "jellyfish:32x5x3/1",
+    "hyperx:4x4/4",
+    "butterfly:4x3",
+    "torus:20x20",
+    "line:64",
+    "torus:4x4x4/2",
+]
 
 
 def texts_of(chart):
@@ -75,8 +87,9 @@ def test_words_are_large_enough_inside_the_frame_and_clear_of_each_other(on, nar
             assert apart, (said, other)
 
 
-@pytest.mark.parametrize("on", ["torus:8x8", "torus:4x4x4", "hypercube:6", "fat-tree:4x3",
-                                "torus:20x20", "hyperx:4x4/4"])  # fmt: skip
+@pytest.mark.parametrize(
+    "on", ["torus:8x8", "torus:4x4x4", "hypercube:6", "fat-tree:4x3", "torus:20x20", "hyperx:4x4/4"]
+)
 def test_the_first_mark_is_the_channel_that_the_answer_names(on):
     found = nl.analyze(LAMMPS, on, random_mappings=0)
     kept = record(found)

@@ -83,9 +83,17 @@ class Explorer(Visit):
     def reset(self):
         """Return to what is seen first, at the top of the page."""
         self.set(
-            view=0, mode="one", beside=-1, drawing=0, measure="load", picked=None,
-            out=[], swap=None, frame=-1, camera={"k": 1, "x": 0, "y": 0},
-        )  # fmt: skip
+            view=0,
+            mode="one",
+            beside=-1,
+            drawing=0,
+            measure="load",
+            picked=None,
+            out=[],
+            swap=None,
+            frame=-1,
+            camera={"k": 1, "x": 0, "y": 0},
+        )
         self.tab.evaluate("window.scrollTo(0, 0)")
 
     def at(self, channel, panel=0):

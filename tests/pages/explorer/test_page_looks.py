@@ -28,8 +28,9 @@ def test_pictures_stand_side_by_side_only_if_they_are_large(visits, width):
     visit = visits("fabric")
     visit.tab.set_viewport_size({"width": width, "height": 900})
     visit.set(mode="beside", beside=1)
-    one, other = (visit.tab.locator(f"#{each}").bounding_box() for each in
-                  ("network", "network-beside"))  # fmt: skip
+    one, other = (
+        visit.tab.locator(f"#{each}").bounding_box() for each in ("network", "network-beside")
+    )
     assert (one["y"] == other["y"]) == (width == 1400)
     assert min(one["width"], other["width"]) >= min(width - 30, 600)
     visit.tab.set_viewport_size({"width": 1280, "height": 900})
@@ -68,15 +69,32 @@ SEVERAL = 40
 """What stands for several jobs, where colors are of jobs."""
 
 WRONG = [
-    "view=9", "view=-1", "view=x", "mode=change", "mode=change%209", "drawing=7", "out=999999",
-    "out=a%20b", "swap=1", "swap=0%2099999", "frame=1000000", "frame=1.5", "camera=0%200%200",
-    "camera=2%20x%200", "picked=%7B", "picked=3", f"picked={quote(json.dumps({'kind': 'rank'}))}",
+    "view=9",
+    "view=-1",
+    "view=x",
+    "mode=change",
+    "mode=change%209",
+    "drawing=7",
+    "out=999999",
+    "out=a%20b",
+    "swap=1",
+    "swap=0%2099999",
+    "frame=1000000",
+    "frame=1.5",
+    "camera=0%200%200",
+    "camera=2%20x%200",
+    "picked=%7B",
+    "picked=3",
+    f"picked={quote(json.dumps({'kind': 'rank'}))}",
     f"picked={quote(json.dumps({'kind': 'channel', 'channel': 10**6}))}",
     f"picked={quote(json.dumps({'kind': 'channel', 'channel': 1.5}))}",
     f"picked={quote(json.dumps({'kind': 'constructor'}))}",
-    f"picked={quote(json.dumps({'kind': 'job', 'job': -1}))}", "measure=color", "%",
-    "measure=jobs", "measure=time",
-]  # fmt: skip
+    f"picked={quote(json.dumps({'kind': 'job', 'job': -1}))}",
+    "measure=color",
+    "%",
+    "measure=jobs",
+    "measure=time",
+]
 
 
 @pytest.mark.parametrize("name", ["trace", "dragonfly"])
@@ -112,7 +130,7 @@ def test_the_busiest_are_walked_through_by_keyboard(visits, name):
         for each in visit.tab.locator("#busiest li").evaluate_all(
             "all => all.map(li => li.dataset.channels)"
         )
-    ]  # fmt: skip
+    ]
     load = visit.views[0].load
 
     def picked():
@@ -253,8 +271,9 @@ def test_pictures_and_selections_are_saved(visits):
     wanted = sorted(view.flows[flow][2] for flow in view.over(channel))
     loads = sorted(view.load.tolist(), reverse=True)
     for picked, column, numbers in (
-        ({"kind": "channel", "channel": channel}, 2, wanted), (None, 1, loads)
-    ):  # fmt: skip
+        ({"kind": "channel", "channel": channel}, 2, wanted),
+        (None, 1, loads),
+    ):
         visit.set(picked=picked)
         _, text = saved(visit, "save-csv")
         _, *rows = csv.reader(io.StringIO(text.decode()))

@@ -152,10 +152,11 @@ def test_words_can_be_read(dark):
     styles, theme = (STYLES, DARK_STYLES)[dark], THEMES[("light", "dark")[dark]]
     paper = styles["network-disc"]["stroke"]
     for name, behind in (
-        ("network-name", paper), ("network-heading", paper),
+        ("network-name", paper),
+        ("network-heading", paper),
         ("network-name", styles["network-box"]["fill"]),
         ("network-number", styles["network-disc"]["fill"]),
-    ):  # fmt: skip
+    ):
         assert contrast(styles[name]["fill"], behind) >= 4.5, name
     for part in ("axis", "legend", "header"):
         assert contrast(theme[part]["titleColor"], PAPERS[dark]) >= 4.5

@@ -92,8 +92,10 @@ def test_the_page_answers_first_and_ends_in_the_decision_and_its_cost(tree, page
     assert title["text"] == "Torus or mesh?"
     (answer,) = tree.all("p", **{"class": "answer"})
     assert answer["text"] == held_together(page.sections[0].verdicts[0].marked)
-    places = [text.index(f'id="{each}"') for each in
-              ("answer", "sure", "part-1", "part-2", "numbers", "method", "decision")]  # fmt: skip
+    places = [
+        text.index(f'id="{each}"')
+        for each in ("answer", "sure", "part-1", "part-2", "numbers", "method", "decision")
+    ]
     assert places == sorted(places)
     last = [each["text"] for each in tree.elements if each["tag"] in ("h2", "h3")][-3:]
     assert last == ["The decision", "What it cost", "Trust it so far"]
@@ -110,8 +112,10 @@ def test_the_page_answers_first_and_ends_in_the_decision_and_its_cost(tree, page
 
 
 def test_the_numbers_of_the_tiles_are_those_of_the_answers(page):
-    means = [np.mean([row["packet_latency_mean"] for row in simulated(on, 0.5)])
-             for on in ("torus:4x4", "mesh:4x4")]  # fmt: skip
+    means = [
+        np.mean([row["packet_latency_mean"] for row in simulated(on, 0.5)])
+        for on in ("torus:4x4", "mesh:4x4")
+    ]
     last = page.answer.tiles[-1]
     assert last.value == f"−{percent(float(1 - means[0] / means[1]))}"
     assert "latency at 0.5" in last.label
@@ -119,8 +123,9 @@ def test_the_numbers_of_the_tiles_are_those_of_the_answers(page):
 
 def test_all_numbers_can_be_read_and_taken_along(page, tree):
     records = [each.record for each in small_results().answered]
-    rows = sum(len(each.tables[name]) for each in records
-               for name in {"table", each.answer.KEY_TABLE})  # fmt: skip
+    rows = sum(
+        len(each.tables[name]) for each in records for name in {"table", each.answer.KEY_TABLE}
+    )
     found = {each.file: pl.read_csv(io.StringIO(each.csv)) for each in page.numbers}
     assert sum(map(len, found.values())) == rows
     table = found["simulate.csv"]
@@ -170,9 +175,16 @@ def test_words_and_tables_of_curves_are_the_answers_numbers(page):
         rows = [row for row in latency.data.rows if row[:3] == (on, "simulated", number(last))]
         low, high = np.mean(means) - half, np.mean(means) + half
         assert rows == [
-            (on, "simulated", number(last), number(float(np.mean(means))), number(low),
-             number(high), "3")
-        ]  # fmt: skip
+            (
+                on,
+                "simulated",
+                number(last),
+                number(float(np.mean(means))),
+                number(low),
+                number(high),
+                "3",
+            )
+        ]
         assert f"to {number(float(np.mean(means)))} at {number(last)}" in latency.alternative
     assert "saturates from 0.75 to 0.9" in latency.alternative
     assert not any(row["stable"] for row in simulated("torus:4x4", 0.9))

@@ -18,8 +18,15 @@ from netloom.topology import Cube
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 
 __all__ = [
-    "MARKED_IN_GRAPHS", "MOST_DRAWN", "Delays", "Marked", "Tips", "Traffic", "drawn", "scene_of",
-]  # fmt: skip
+    "MARKED_IN_GRAPHS",
+    "MOST_DRAWN",
+    "Delays",
+    "Marked",
+    "Tips",
+    "Traffic",
+    "drawn",
+    "scene_of",
+]
 
 MOST_DRAWN = 10_000
 """Most channels of a network that has no family whose picture knows how to merge them."""

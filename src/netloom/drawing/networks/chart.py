@@ -55,10 +55,12 @@ def one_scale(shown: Iterable[tuple[str, Floats]]) -> Iterator[None]:
     for unit, loads in shown:
         found.setdefault(unit + ON, []).append(loads)
     joined = {title: np.concatenate(each) for title, each in found.items() if len(each) > 1}
-    before = _SCALES.set({
-        title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0)
-        for title, loads in joined.items()
-    })  # fmt: skip
+    before = _SCALES.set(
+        {
+            title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0)
+            for title, loads in joined.items()
+        }
+    )
     try:
         yield
     finally:
@@ -92,9 +94,13 @@ def loaded_chart(
         tips = Tips("most traffic", channels["pairs"].fill_null("").to_list())
     known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
     return network_chart(
-        network, values.astype(np.float64), title, tips=tips,
-        paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None, **more,
-    )  # fmt: skip
+        network,
+        values.astype(np.float64),
+        title,
+        tips=tips,
+        paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
+        **more,
+    )
 
 
 def network_chart(
@@ -165,9 +171,17 @@ def network_chart(
     shown: Shown = "use" if title == USE else "load" if before is None else "change"
     shown = shown if marked is None else "marked"
     traffic = Traffic.of_load(
-        topology, load if before is None else load - before, title.removesuffix(ON), scale,
-        shown=shown, paths=paths, before=before, marked=marked, tips=tips, delays=delays,
-    )  # fmt: skip
+        topology,
+        load if before is None else load - before,
+        title.removesuffix(ON),
+        scale,
+        shown=shown,
+        paths=paths,
+        before=before,
+        marked=marked,
+        tips=tips,
+        delays=delays,
+    )
     wide = min(WIDTH, room()) if width is None else width
     scene = scene_of(traffic, wide)
     if scene is not None:

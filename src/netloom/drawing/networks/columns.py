@@ -151,9 +151,15 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
         listed, names, below = named_below(traffic, foot, width)
     matrices = (parts.drawn(traffic, again=True),) if parts.channel else ()
     return Scene(
-        width, max(foot + below, end), (drawn, rim, *matrices), (*boxes, *parts.boxes),
-        (*words, *names, *parts.words), (*discs, *listed), bundles, note=note,
-    )  # fmt: skip
+        width,
+        max(foot + below, end),
+        (drawn, rim, *matrices),
+        (*boxes, *parts.boxes),
+        (*words, *names, *parts.words),
+        (*discs, *listed),
+        bundles,
+        note=note,
+    )
 
 
 def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> tuple[Scene, Floats]:
@@ -172,13 +178,16 @@ def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> t
     places = [
         np.stack(
             [
-                each.column.routers.astype(np.float64), np.full(len(each.top), each.left), each.top,
-                np.full(len(each.top), each.width), each.height,
+                each.column.routers.astype(np.float64),
+                np.full(len(each.top), each.left),
+                each.top,
+                np.full(len(each.top), each.width),
+                each.height,
             ],
             axis=1,
         )
         for each in placed
-    ]  # fmt: skip
+    ]
     scene = Scene(width, head + tall + 12, (drawn,), tuple(boxes), tuple(words))
     return scene, np.concatenate(places)
 
@@ -261,10 +270,13 @@ def _rim(traffic: Traffic, placed: Sequence[_Placed]) -> Channels:
     """
     shown, router = ports(traffic)
     into = receives(traffic, shown)
-    column = np.array([
-        [at for at, each in enumerate(placed) if each.row_of[here] >= 0][-1 if way else 0]
-        for here, way in zip(router.tolist(), into.tolist(), strict=True)
-    ], np.int64)  # fmt: skip
+    column = np.array(
+        [
+            [at for at, each in enumerate(placed) if each.row_of[here] >= 0][-1 if way else 0]
+            for here, way in zip(router.tolist(), into.tolist(), strict=True)
+        ],
+        np.int64,
+    )
     share, part = shares(2 * router + into, shown)
     edge, y, pitch = np.zeros(len(shown)), np.zeros(len(shown)), np.zeros(len(shown))
     for at, each in enumerate(placed):
@@ -320,10 +332,16 @@ def _bundles(traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: 
                 part = np.arange(many)
             known = int(part.max(initial=0)) + 1  # neighbors are taken together until they are few
             part = part * min(known, MOST_GROUPS) // known
-            middle = np.array([
-                (each.top[part == k].min() + (each.top + each.height)[part == k].max()) / 2
-                for k in range(part.max() + 1)
-            ]) if many else np.zeros(0)  # fmt: skip
+            middle = (
+                np.array(
+                    [
+                        (each.top[part == k].min() + (each.top + each.height)[part == k].max()) / 2
+                        for k in range(part.max() + 1)
+                    ]
+                )
+                if many
+                else np.zeros(0)
+            )
             mine = part[each.row_of[router[shown[here]]]]
             edge = each.left + each.width * (of is laid.leaves)
             group[here] = np.stack([np.full(len(mine), edge), middle[mine], mine], axis=1)

@@ -162,9 +162,15 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     note += "lines lie right of their direction"
     note += ", stubs lead to the number at their end" if lines.far.any() else ""
     return Scene(
-        wide, tall + BELOW + below, (drawn,), words=(*words, *names), discs=(*discs, *listed),
-        dots=(dots,), arrows=arrows, note=note,
-    )  # fmt: skip
+        wide,
+        tall + BELOW + below,
+        (drawn,),
+        words=(*words, *names),
+        discs=(*discs, *listed),
+        dots=(dots,),
+        arrows=arrows,
+        note=note,
+    )
 
 
 def _lines(topology: Topology, width: float) -> _Lines:
@@ -405,9 +411,12 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     way = (last - first) / max(float(np.hypot(*(last - first))), 1e-9)
     last = first + max(float(np.hypot(*(last - first))), 14.0) * way
     hot = Channels(
-        np.array([channel]), points=straight_points(first[None], last[None]),
-        thinnest=3.0, thickest=4.5, again=True,
-    )  # fmt: skip
+        np.array([channel]),
+        points=straight_points(first[None], last[None]),
+        thinnest=3.0,
+        thickest=4.5,
+        again=True,
+    )
     z, y, x = most
     corners = np.array([[0, 0], [0, x], [y, x], [y, 0]])
     lines = [  # the outlines of the planes, and the edges between them
@@ -421,8 +430,10 @@ def with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     # the names of the axes stand at the ends of edges
     tips = placed(np.array([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]]))
     heads = tips + np.array([[10, 0], [-10, 0], [-10, 0], [0, 0]])
-    words = [Word(float(at), float(up), name, "center")
-             for (at, up), name in zip(heads, AXES, strict=False)]  # fmt: skip
+    words = [
+        Word(float(at), float(up), name, "center")
+        for (at, up), name in zip(heads, AXES, strict=False)
+    ]
     at_left, over = float(tips[1, 0] - 14), float(tips[3, 1] - LINE)
     named = "the busiest channel" if number == 1 else "the busiest between routers"
     words.append(Word(at_left, over, named, style="network-heading"))
@@ -498,9 +509,16 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     bars, said, line, top = _busiest(traffic, rows, top + 4, width)
     listed, names, below = named_below(traffic, top + 8, width)
     return Scene(
-        width, top + 8 + below, (drawn,), (*parts.boxes, *line), (*parts.words, *said, *names),
-        (*discs, *listed), cells=(bars,), marks=marked_squares(traffic, drawn), note=NOTE,
-    )  # fmt: skip
+        width,
+        top + 8 + below,
+        (drawn,),
+        (*parts.boxes, *line),
+        (*parts.words, *said, *names),
+        (*discs, *listed),
+        cells=(bars,),
+        marks=marked_squares(traffic, drawn),
+        note=NOTE,
+    )
 
 
 def gray_order(sides: tuple[int, ...]) -> Ints:
@@ -513,8 +531,9 @@ def gray_order(sides: tuple[int, ...]) -> Ints:
     """
     order = np.zeros(1, np.int64)
     for side in sides:
-        turns = [np.arange(side) if at % 2 == 0 else np.arange(side)[::-1]
-                 for at in range(len(order))]  # fmt: skip
+        turns = [
+            np.arange(side) if at % 2 == 0 else np.arange(side)[::-1] for at in range(len(order))
+        ]
         order = np.concatenate(
             [each * side + turn for each, turn in zip(order, turns, strict=True)]
         )

@@ -79,9 +79,14 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
     listed, names, below = named_below(traffic, top + GAP, width)
     none = Channels(np.zeros(0, np.int64), squares=np.zeros((0, 3)))
     return Scene(
-        width, top + GAP + below, (none,), (box,), (*words, *said, *names), tuple(listed),
+        width,
+        top + GAP + below,
+        (none,),
+        (box,),
+        (*words, *said, *names),
+        tuple(listed),
         cells=(*cells, bars),
-    )  # fmt: skip
+    )
 
 
 def _of_cube(cube: Cube) -> list[Sums]:
@@ -114,10 +119,16 @@ def _of_hyperx(traffic: Traffic, shape: HyperXShape) -> list[Sums]:
     row = np.argmax(at != to, axis=0).astype(np.int64)
     names = tuple(f"dimension {axis}" for axis in range(len(sides)))
     return [
-        Sums(f"mean of each dimension by coordinate {axis}", names, row,
-             at[axis].astype(np.int64), side, f"coordinate {axis}")
+        Sums(
+            f"mean of each dimension by coordinate {axis}",
+            names,
+            row,
+            at[axis].astype(np.int64),
+            side,
+            f"coordinate {axis}",
+        )
         for axis, side in enumerate(sides)
-    ]  # fmt: skip
+    ]
 
 
 def _matrix(

@@ -125,9 +125,16 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     marks = marked_squares(traffic, local) if ring.square else ()
     rim = () if not ring.square and len(near) else (_rim(ring),)
     return Scene(
-        width, max(HEAD + across, end + 16 + below), (chords, local, hosts, matrix), _frames(ring),
-        (*words, *names), (*discs, *listed), rim, note=note, marks=marks,
-    )  # fmt: skip
+        width,
+        max(HEAD + across, end + 16 + below),
+        (chords, local, hosts, matrix),
+        _frames(ring),
+        (*words, *names),
+        (*discs, *listed),
+        rim,
+        note=note,
+        marks=marks,
+    )
 
 
 def every_chord(traffic: Traffic, across: float) -> Scene:
@@ -182,9 +189,11 @@ def _chord_curves(traffic: Traffic, ring: _Ring, channels: Ints) -> Channels:
     pulled = ring.radius * (0.75 - 0.7 * apart)
     rim = ring.radius - RIM
     points = [
-        ring.at(angle[0], rim), ring.at(angle[0], pulled),
-        ring.at(angle[1], pulled), ring.at(angle[1], rim),
-    ]  # fmt: skip
+        ring.at(angle[0], rim),
+        ring.at(angle[0], pulled),
+        ring.at(angle[1], pulled),
+        ring.at(angle[1], rim),
+    ]
     return Channels(channels, points=np.stack(points, axis=1), thickest=4.0)
 
 

@@ -12,18 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.drawing.names import LINE, NAME_LINE, SIZE, fitted, width_of
 from netloom.drawing.networks.traffic import Traffic, percent
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
 
 # -- scene -----------------------------------------------------------------------------------------
 
@@ -319,10 +316,24 @@ LEAST, LARGEST = 2.0, 24.0
 GAP, SLIM = 8.0, 420.0
 """Pixels between panels, and of the narrowest picture, if there is room: it has a title."""
 
-TURNS = np.array([
-    [1, -1], [-1, -1], [1, 1], [-1, 1], [2, 0], [-2, 0], [3, -1], [-3, -1],
-    [3, 1], [-3, 1], [1, 3], [-1, 3], [1, -3], [-1, -3],
-])  # fmt: skip
+TURNS = np.array(
+    [
+        [1, -1],
+        [-1, -1],
+        [1, 1],
+        [-1, 1],
+        [2, 0],
+        [-2, 0],
+        [3, -1],
+        [-3, -1],
+        [3, 1],
+        [-3, 1],
+        [1, 3],
+        [-1, 3],
+        [1, -3],
+        [-1, -3],
+    ]
+)
 """Where discs may stand beside squares, in the order in which places are tried."""
 
 STRIP, BETWEEN = 10.0, 3.0
@@ -450,10 +461,16 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
     right = [box.x + box.width + look.strip for box in parts.boxes]
     right += [word.extent[1] for word in words]
     return Scene(
-        max(*right, min(look.width, SLIM)), top + 4 + below, (drawn,), tuple(parts.boxes),
-        tuple(words), (*discs, *listed), cells=tuple(parts.cells), note=look.note,
+        max(*right, min(look.width, SLIM)),
+        top + 4 + below,
+        (drawn,),
+        tuple(parts.boxes),
+        tuple(words),
+        (*discs, *listed),
+        cells=tuple(parts.cells),
+        note=look.note,
         marks=marked_squares(traffic, drawn),
-    )  # fmt: skip
+    )
 
 
 def _numbered(
@@ -675,9 +692,6 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
 
     Of colors it names none but those of ranges and styles, which the background chooses.
     """
-    import altair as alt
-    import polars as pl
-
     layers: list[Any] = [_bundles(each) for each in scene.bundles]
     heat = colour(traffic, min(300.0, scene.width - 40))
     some = [each for each in scene.channels if len(each.channel)]
@@ -691,12 +705,16 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
         again: pl.concat(each).sort(shade, maintain_order=True) for again, each in rows.items()
     }
     titles = {"load": _measured(traffic), "mean": "% of the mean channel"}
-    told = [each for each in ("load", "bandwidth", "time", "mean", "paths")
-            if any(each in table.columns for table in tables.values())]  # fmt: skip
+    told = [
+        each
+        for each in ("load", "bandwidth", "time", "mean", "paths")
+        if any(each in table.columns for table in tables.values())
+    ]
     told = [] if traffic.marked and not traffic.marked.measure else told
-    tooltip = ["channel:N", *(
-        alt.Tooltip(f"{each}:Q", format=",.4~g", title=titles.get(each, each)) for each in told
-    )]  # fmt: skip
+    tooltip = [
+        "channel:N",
+        *(alt.Tooltip(f"{each}:Q", format=",.4~g", title=titles.get(each, each)) for each in told),
+    ]
     if traffic.tips is not None:
         tooltip.append(alt.Tooltip("tips:N", title=traffic.tips.title))
     marks = [
@@ -726,9 +744,11 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     said = f"{when}: {traffic.sentence}" if when else traffic.sentence
     title = wrap(said, letters)
     words = alt.TitleParams(
-        title, anchor="start", subtitle=wrap(scene.note, letters) or alt.Undefined,
+        title,
+        anchor="start",
+        subtitle=wrap(scene.note, letters) or alt.Undefined,
         subtitleFontSize=SIZE,
-    )  # fmt: skip
+    )
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=scene.width, height=scene.height, title=words, description=said
     )
@@ -737,9 +757,6 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
 
 def _placed(rows: Sequence[dict[str, Any]], kind: str, **mark: Any) -> alt.Chart:
     """Return marks of a kind, each at the place of its row."""
-    import altair as alt
-    import polars as pl
-
     table = pl.DataFrame(rows)
     numbers = pl.col([name for name in table.columns if name != "text"])
     base = alt.Chart(table.with_columns(numbers.cast(pl.Float64).round(1)))
@@ -754,23 +771,30 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
     Their legend is ``room`` pixels wide. Squares are short thick lines, since Vega has no gradient
     that stands for lines and areas.
     """
-    import altair as alt
-
     scale = alt.Scale(
-        range="diverging" if traffic.shown == "change" else "heatmap", interpolate="rgb",
+        range="diverging" if traffic.shown == "change" else "heatmap",
+        interpolate="rgb",
         domain=[0, 1],
-    )  # fmt: skip
+    )
     if not traffic.measure:
         return alt.Stroke("heat:Q", scale=scale, legend=None)
     marks = _labels(traffic, room)
     said = "".join(f"abs(datum.value - {at}) < 0.01 ? '{text}' : " for at, text in marks.items())
     shown: Any = alt.Legend(
-        type="gradient", orient="bottom", direction="horizontal",
-        gradientLength=room, gradientThickness=10, values=list(marks),
-        labelExpr=f"{said}''", labelLimit=160,
-        labelFontSize=SIZE, titleFontSize=SIZE, titleLimit=room + 60, labelOverlap=False,
+        type="gradient",
+        orient="bottom",
+        direction="horizontal",
+        gradientLength=room,
+        gradientThickness=10,
+        values=list(marks),
+        labelExpr=f"{said}''",
+        labelLimit=160,
+        labelFontSize=SIZE,
+        titleFontSize=SIZE,
+        titleLimit=room + 60,
+        labelOverlap=False,
         title=wrap(traffic.measure, max(int((room + 40) / LETTER), 20)),
-    )  # fmt: skip
+    )
     return alt.Stroke("heat:Q", scale=scale, legend=shown)
 
 
@@ -826,8 +850,6 @@ def _middle(traffic: Traffic) -> list[str]:
 
 def _table(part: Channels, traffic: Traffic, layer: int) -> pl.DataFrame:
     """Return channels as paths, as SVG has them, how thick these are, and what is said of each."""
-    import polars as pl
-
     time = traffic.time[part.channel]
     if part.points is not None:
         base = part.thinnest if len(part.channel) < 1200 else 0.7 * part.thinnest
@@ -873,8 +895,6 @@ def _measured(traffic: Traffic) -> str:
 
 def _stroked(table: pl.DataFrame, tooltip: Any, **mark: Any) -> alt.Chart:
     """Return paths as strokes, as thick as a column says."""
-    import altair as alt
-
     made: alt.Chart = alt.Chart(table).mark_point(filled=False, size=4, opacity=1, **mark)
     return made.encode(
         x=alt.value(0),
@@ -886,8 +906,6 @@ def _stroked(table: pl.DataFrame, tooltip: Any, **mark: Any) -> alt.Chart:
 
 
 def _bundles(bundles: Bundles) -> alt.Chart:
-    import altair as alt
-    import polars as pl
 
     table = {"path": paths(bundles.points), "thick": np.round(bundles.width, 2)}
     told = {"bundle": bundles.words} if bundles.words else {}
@@ -897,19 +915,18 @@ def _bundles(bundles: Bundles) -> alt.Chart:
 
 def _cells(cells: Cells, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
     """Return rectangles: thick horizontal lines, so that they share the colors of channels."""
-    import altair as alt
-    import polars as pl
-
     known = ~np.isnan(cells.time)
     left, top, width, height = cells.places[known].T
     lines = np.round(np.stack([left, top + height / 2, width], axis=1), 2)
-    table = pl.DataFrame({
-        "path": [f"M{x:g},{y:g}h{long:g}" for x, y, long in lines],
-        "thick": np.round(height, 2),
-        "heat": np.round(traffic.heat(cells.time[known]), 4),
-        "channels": [word for word, here in zip(cells.words, known, strict=True) if here],
-        "load": (100 if traffic.shown == "use" else 1) * cells.time[known],
-    })  # fmt: skip
+    table = pl.DataFrame(
+        {
+            "path": [f"M{x:g},{y:g}h{long:g}" for x, y, long in lines],
+            "thick": np.round(height, 2),
+            "heat": np.round(traffic.heat(cells.time[known]), 4),
+            "channels": [word for word, here in zip(cells.words, known, strict=True) if here],
+            "load": (100 if traffic.shown == "use" else 1) * cells.time[known],
+        }
+    )
     tooltip = ["channels:N", alt.Tooltip("load:Q", format=",.4~g", title=_measured(traffic))]
     drawn = _stroked(table, tooltip, fill=None, strokeCap="butt", clip=True)
     return drawn.encode(stroke=heat)
@@ -957,8 +974,6 @@ def _words(words: Sequence[Word]) -> list[alt.Chart]:
 
 def _busy(marks: Sequence[Disc | Arrow], shape: str, size: float) -> list[alt.Chart]:
     """Return what marks the busiest channels: their heads, or the discs of their numbers."""
-    import altair as alt
-
     if not marks:
         return []
     look: dict[str, Any] = {"filled": True, "style": "network-disc", "opacity": 1}

@@ -332,9 +332,11 @@ class Traffic:
             return "share of the channel in use, 0 to 100\u00a0%"
         if self.shown == "change":
             return f"change of {self.unit}: blue less, red more"
-        what = f"{self.unit} on the channel".lstrip() if self.even else (
-            f"time on the channel ({self.unit} / bandwidth)"
-        )  # fmt: skip
+        what = (
+            f"{self.unit} on the channel".lstrip()
+            if self.even
+            else (f"time on the channel ({self.unit} / bandwidth)")
+        )
         if self.delayed is not None and self.delays is not None:
             return f"{what}{self.delays.at and ', at '}{self.delays.at}"
         rank = "relative to the mean" if self.scale is None else "one scale for all"

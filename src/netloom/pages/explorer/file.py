@@ -55,8 +55,10 @@ def _flows(flows: Flows) -> dict[str, Any]:
     """Return flows as JSON: in one word where all ranks send all others as much."""
     ranks = len(flows.host_of)
     found: dict[str, Any] = {
-        "ranks": ranks, "host_of": packed(flows.host_of), "of_hosts": flows.of_hosts
-    }  # fmt: skip
+        "ranks": ranks,
+        "host_of": packed(flows.host_of),
+        "of_hosts": flows.of_hosts,
+    }
     if flows.job_of is not None:
         found["job_of"], found["jobs"] = packed(flows.job_of), list(flows.jobs)
     many = len(flows.source)
@@ -97,9 +99,22 @@ ROOM = "netloom.pages.explorer"
 """The package that holds the page's style, script and template."""
 
 MODULES = (
-    "walks", "scale", "brushes", "scene", "words", "model", "data", "address", "panel", "matrix",
-    "loads", "time", "saved", "side", "main",
-)  # fmt: skip
+    "walks",
+    "scale",
+    "brushes",
+    "scene",
+    "words",
+    "model",
+    "data",
+    "address",
+    "panel",
+    "matrix",
+    "loads",
+    "time",
+    "saved",
+    "side",
+    "main",
+)
 """The modules of the script, each behind those that it imports from."""
 
 
@@ -298,9 +313,10 @@ def named_views(records: Sequence[Recorded], answer: Any = None) -> list[View]:
     for each in records:
         alike = [other.configuration for other in records if other.verb == each.verb]
         values = [  # of the fields in which its question differs from others
-            str(value) for name, value in each.configuration.items()
+            str(value)
+            for name, value in each.configuration.items()
             if value is not None and any(other.get(name) != value for other in alike)
-        ]  # fmt: skip
+        ]
         words = [each.kind.words.replace(".", " ")] if len(verbs) > 1 else []
         told = " ".join([*words, *map(table_name, values)])
         for view in views_of(each, answer):

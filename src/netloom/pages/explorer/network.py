@@ -469,11 +469,17 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
             [round(word.x, 2), round(word.y, 2), word.text, word.align, int(word.bold)]
             for word in scene.words
         ],
-        "rims": _fine(np.concatenate([
-            np.concatenate([each.points.reshape(-1, 8), each.width[:, None]], axis=1)
-            for each in (*scene.bundles, *scene.dots)
-        ]) if scene.bundles or scene.dots else np.zeros((0, 9))),
-    }  # fmt: skip
+        "rims": _fine(
+            np.concatenate(
+                [
+                    np.concatenate([each.points.reshape(-1, 8), each.width[:, None]], axis=1)
+                    for each in (*scene.bundles, *scene.dots)
+                ]
+            )
+            if scene.bundles or scene.dots
+            else np.zeros((0, 9))
+        ),
+    }
     if drawing.depth is not None:
         found["depth"] = packed(drawing.depth.T)
     return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Floats, Ints
@@ -27,10 +28,7 @@ from netloom.simulation.figures import Crossed, crossed_links, moved_rows
 from netloom.topology import Topology
 from netloom.workload import ProcessGraph
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
+Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
 
 
 CARRIED = "weighted_channel_load"
@@ -63,9 +61,11 @@ def prepared(record: Recorded) -> Any:
 def flows_of(graph: ProcessGraph, node_of: Ints, weights: NDArray[Any]) -> Flows:
     """Return the flows of a program whose tasks are placed."""
     return Flows(
-        node_of.astype(np.int32), graph.source.astype(np.int32), graph.target.astype(np.int32),
+        node_of.astype(np.int32),
+        graph.source.astype(np.int32),
+        graph.target.astype(np.int32),
         np.asarray(weights, np.float64),
-    )  # fmt: skip
+    )
 
 
 def view_of(
@@ -118,12 +118,14 @@ def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     known = record.tables["channels"][CARRIED].to_numpy()[:inside]
     sent = entering(ready.graph, ready.network, ready.node_of, weight)[0]
     yield view_of(
-        record, ready.network, ready.routing,
+        record,
+        ready.network,
+        ready.routing,
         flows_of(sent, ready.node_of, sent.weights(weight)),
         unit=answer.load_unit,
         name=order_named(record.configuration["mapping"]),
         known=known.astype(np.float64),
-    )  # fmt: skip
+    )
 
 
 def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
@@ -144,20 +146,28 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
             table = table.filter(kind="network")
         known = None if table.is_empty() else table[CARRIED].to_numpy().astype(float)
         yield view_of(
-            record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=said.load_unit, name=name, known=known,
+            record,
+            task.network,
+            routing,
+            flows_of(sent, places, sent.weights(weight)),
+            unit=said.load_unit,
+            name=name,
+            known=known,
             answered=not changed or when == "after",
-        )  # fmt: skip
+        )
 
 
 def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield what flows put on channels."""
     ready = prepared(record)
     yield view_of(
-        record, ready.network.topology, ready.network.routing,
+        record,
+        ready.network.topology,
+        ready.network.routing,
         flows_of(ready.graph, ready.node_of, ready.graph.bytes),
-        unit="bytes", name=order_named(record.configuration["mapping"]),
-    )  # fmt: skip
+        unit="bytes",
+        name=order_named(record.configuration["mapping"]),
+    )
 
 
 def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
@@ -173,10 +183,15 @@ def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
         jobs = f"{name}, jobs"
         yield view_of(record, ready.network, ready.table, together, unit=unit, name=jobs)
     yield view_of(
-        record, ready.network, ready.table, all_to_all(ready.network, ready.hosts), unit="paths",
-        name=f"{name}, all-to-all" if ready.jobs else name, answered=not ready.jobs,
+        record,
+        ready.network,
+        ready.table,
+        all_to_all(ready.network, ready.hosts),
+        unit="paths",
+        name=f"{name}, all-to-all" if ready.jobs else name,
+        answered=not ready.jobs,
         known=record.tables["channels"]["paths"].to_numpy().astype(np.float64),
-    )  # fmt: skip
+    )
 
 
 def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
@@ -202,9 +217,15 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         (f"new tables{what}", after, "after"),
     ):
         yield view_of(
-            record, network, forwarding, all_to_all(network, hosts), unit="paths", name=name,
-            known=told[column].to_numpy().astype(np.float64), answered=column == "after",
-        )  # fmt: skip
+            record,
+            network,
+            forwarding,
+            all_to_all(network, hosts),
+            unit="paths",
+            name=name,
+            known=told[column].to_numpy().astype(np.float64),
+            answered=column == "after",
+        )
 
 
 def table_name(routing: str) -> str:
@@ -228,9 +249,8 @@ def all_to_all(network: Topology, hosts: Ints) -> Flows:
     source, target = np.divmod(np.arange(many * max(many - 1, 0)), max(many - 1, 1))
     target += target >= source
     return Flows(
-        order, source.astype(np.int32), target.astype(np.int32), np.ones(len(source)),
-        of_hosts=True,
-    )  # fmt: skip
+        order, source.astype(np.int32), target.astype(np.int32), np.ones(len(source)), of_hosts=True
+    )
 
 
 def jobs_together(jobs: Sequence[Job]) -> Flows:
@@ -246,10 +266,13 @@ def jobs_together(jobs: Sequence[Job]) -> Flows:
         amount.append(job.flows.volume)
         first += len(job.hosts)
     return Flows(
-        np.concatenate(hosts), np.concatenate(source).astype(np.int32),
-        np.concatenate(target).astype(np.int32), np.concatenate(amount),
-        np.concatenate(job_of), tuple(job.name for job in jobs),
-    )  # fmt: skip
+        np.concatenate(hosts),
+        np.concatenate(source).astype(np.int32),
+        np.concatenate(target).astype(np.int32),
+        np.concatenate(amount),
+        np.concatenate(job_of),
+        tuple(job.name for job in jobs),
+    )
 
 
 UNKNOWN = "The answer counts what crosses each channel, not who sends it."
@@ -285,9 +308,14 @@ def counted_views(record: Recorded, _: Answer | None) -> Iterator[View]:
         inside = topology.num_network_channels
         used = part["utilisation"].to_numpy().astype(np.float64)[:inside]
         yield View(
-            name, record.answer.verdict, record.answer.again(), topology,
-            "share", used / topology.channel_bandwidth[:inside], missing=UNKNOWN,
-        )  # fmt: skip
+            name,
+            record.answer.verdict,
+            record.answer.again(),
+            topology,
+            "share",
+            used / topology.channel_bandwidth[:inside],
+            missing=UNKNOWN,
+        )
 
 
 def _by_kind(table: pl.DataFrame, load: str) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -464,9 +492,14 @@ def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         critical.append((int(row["source_node"]), to, before, end, str(row["id"])))
         before = end
     yield sent_view(
-        record, found.network, sent, name=order_named(found.mapping), unit=unit,
-        known=known.astype(np.float64), critical=tuple(critical),
-    )  # fmt: skip
+        record,
+        found.network,
+        sent,
+        name=order_named(found.mapping),
+        unit=unit,
+        known=known.astype(np.float64),
+        critical=tuple(critical),
+    )
 
 
 def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
@@ -483,9 +516,13 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     best, table, run = found.fastest_run("explore")
     network, moved = found.ready.flows, run.way >= 0
     sent = Sent(
-        table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
-        run.arrived[moved], crossed=crossed_links(run, moved),
-    )  # fmt: skip
+        table.source[moved],
+        table.target[moved],
+        table.flits[moved],
+        run.entered[moved],
+        run.arrived[moved],
+        crossed=crossed_links(run, moved),
+    )
     known = np.asarray(run.link_sizes[: network.topology.num_network_channels], np.float64)
     yield sent_view(record, network, sent, name=best.algorithm, unit="bytes", known=known)
 
@@ -502,9 +539,15 @@ class Sent(NamedTuple):
 
 
 def sent_view(
-    record: Recorded, network: PreparedFlows | PreparedNetwork, sent: Sent, *, name: str, unit: str,
-    known: Floats, critical: Steps = (),
-) -> View:  # fmt: skip
+    record: Recorded,
+    network: PreparedFlows | PreparedNetwork,
+    sent: Sent,
+    *,
+    name: str,
+    unit: str,
+    known: Floats,
+    critical: Steps = (),
+) -> View:
     """Return what messages put on channels, pair by pair and over time."""
     topology = network.topology
     said = record.answer
@@ -541,10 +584,7 @@ def _found(record: Recorded, answer: Answer | None) -> Any:
     return record.kind.find(asked(record), prepared(record)) if answer is None else answer
 
 
-def _paths(
-    message: Ints, channel: Ints, size: Floats,
-    pair: Ints, flows: Flows,
-) -> Paths:  # fmt: skip
+def _paths(message: Ints, channel: Ints, size: Floats, pair: Ints, flows: Flows) -> Paths:
     """Return the path of each message, as likely as its part of what its pair sends."""
     order = np.argsort(pair, kind="stable")
     rank = np.empty_like(order)
@@ -553,15 +593,16 @@ def _paths(
     lengths = np.bincount(rank[message], minlength=len(order))
     part = size[order] / flows.amount[pair[order]]
     return Paths(
-        np.append(0, np.cumsum(lengths)), channel[hops].astype(np.int32),
-        pair[order].astype(np.int32), part,
-    )  # fmt: skip
+        np.append(0, np.cumsum(lengths)),
+        channel[hops].astype(np.int32),
+        pair[order].astype(np.int32),
+        part,
+    )
 
 
 def _frames(
-    start: NDArray[Any], end: NDArray[Any], channel: Ints,
-    taken: Floats, channels: int,
-) -> tuple[Floats, NDArray[np.float32]]:  # fmt: skip
+    start: NDArray[Any], end: NDArray[Any], channel: Ints, taken: Floats, channels: int
+) -> tuple[Floats, NDArray[np.float32]]:
     """Return edges of spans, and the share of each for which each channel is busy.
 
     What a message takes of a channel is spread evenly over the time that it is in the network.
@@ -587,9 +628,11 @@ def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     inside = topology.num_network_channels
     words = pairs.words.astype(np.float64)
     flows = Flows(
-        np.arange(topology.num_hosts, dtype=np.int32), pairs.source.astype(np.int32),
-        pairs.target.astype(np.int32), words,
-    )  # fmt: skip
+        np.arange(topology.num_hosts, dtype=np.int32),
+        pairs.source.astype(np.int32),
+        pairs.target.astype(np.int32),
+        words,
+    )
     edges = np.append(0.0, np.cumsum(found.timetable.makespan))
     from netloom.phases.timetables import channel_words
 
@@ -598,9 +641,16 @@ def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     most = float(by_phase.max(initial=0.0)) or 1.0
     frames = Frames(edges, (by_phase / most).astype(np.float32), "clocks")
     yield View(
-        "phases", record.answer.verdict, record.answer.again(), topology, "words", load, flows,
-        plan.routes, frames=frames if len(edges) > 1 else None,
-    )  # fmt: skip
+        "phases",
+        record.answer.verdict,
+        record.answer.again(),
+        topology,
+        "words",
+        load,
+        flows,
+        plan.routes,
+        frames=frames if len(edges) > 1 else None,
+    )
 
 
 VIEWS: Mapping[str, Callable[[Recorded, Answer | None], Iterable[View]]] = {
