@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.drawing.networks import Traffic
+from netloom.drawing.networks.traffic import Traffic
 from netloom.questions.recorded import record
 from netloom.questions.simulate.trace import replay
 from netloom.simulation.traces import PARTS_OF_TIME as PARTS

@@ -12,7 +12,7 @@ from netloom.base.words import number
 from netloom.drawing.axes import Axis, End, Look, axis, looks_of, panel
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.frame import REFERENCE, THIS
-from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked
+from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Marked
 
 LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between switches"}
 """What channels are called by where they lead."""

@@ -446,8 +446,8 @@ class FabricCheck(Answer):
     def _drawn(self, net: Topology) -> Any:
         """Return the network and what the answer is about: a circle, cables of jobs, or paths."""
         from netloom.drawing.fabrics import circle_marked, shared_marked
-        from netloom.drawing.networks import Tips
         from netloom.drawing.networks.chart import PATHS, network_chart
+        from netloom.drawing.networks.traffic import Tips
 
         channels, uses = self.channels(), dict[int, dict[str, float]]()
         shared = self.shared_cables()

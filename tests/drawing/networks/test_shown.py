@@ -11,8 +11,8 @@ import netloom as nl
 from netloom.base.units import size
 from netloom.drawing.frame import CHANGE_COLOURS, HEAT_COLOURS, STYLES, narrow_page
 from netloom.drawing.names import SIZE, width_of
-from netloom.drawing.networks import Traffic, drawn, scene_of
-from netloom.drawing.networks.chart import USE, network_chart
+from netloom.drawing.networks.chart import USE, drawn, network_chart, scene_of
+from netloom.drawing.networks.traffic import Traffic
 from netloom.questions.recorded import record
 from netloom.topology import topology
 

@@ -10,8 +10,7 @@ import pytest
 import netloom as nl
 from netloom.base.words import number
 from netloom.drawing import timetables
-from netloom.drawing.networks import MOST_DRAWN
-from netloom.drawing.networks.chart import network_chart
+from netloom.drawing.networks.chart import MOST_DRAWN, network_chart
 from netloom.pages import chart_of
 from netloom.questions.recorded import record
 from netloom.topology import mesh, topology, without

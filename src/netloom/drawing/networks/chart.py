@@ -1,11 +1,15 @@
-"""A network drawn with its channels colored by load."""
+"""A network drawn with its channels colored by load: its scene, and the marks of that in Vega-Lite.
+
+Every curve, square, box and word of a scene is a mark.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from textwrap import wrap
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -16,9 +20,25 @@ import polars as pl
 from netloom.base.arrays import Floats, Ints
 from netloom.contention.busiest import USED
 from netloom.drawing.frame import COLOURS, HEAT_COLOURS, room
-from netloom.drawing.networks import Marked, Tips, Traffic, drawn, scene_of
-from netloom.drawing.networks.traffic import Delays, Shown
-from netloom.topology import Topology
+from netloom.drawing.names import SIZE, width_of
+from netloom.drawing.networks.curves import (
+    columns_scene,
+    fits_grid,
+    grid_scene,
+    in_columns,
+    ring_scene,
+)
+from netloom.drawing.networks.scene import Arrow, Box, Bundles, Cells, Channels, Disc, Scene, Word
+from netloom.drawing.networks.squares import (
+    cube_scene,
+    hyperx_scene,
+    planes_scene,
+    profile_scene,
+    with_hosts,
+)
+from netloom.drawing.networks.traffic import Delays, Marked, Shown, Tips, Traffic
+from netloom.topology import Cube, Topology
+from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 
 NetworkChart: TypeAlias = alt.Chart | alt.LayerChart
 
@@ -216,3 +236,292 @@ def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:
         .properties(width=420, height=300, title=f"Channels by load: all {len(falling)}")
     )
     return profile
+
+
+# -- layouts ---------------------------------------------------------------------------------------
+
+
+MOST_DRAWN = 10_000
+"""Most channels of a network that has no family whose picture knows how to merge them."""
+
+SMALL = 300.0
+"""Pixels below which a picture is one of many, without names."""
+
+
+def scene_of(traffic: Traffic, width: float) -> Scene | None:
+    """Return the scene of a network, ``width`` pixels wide. None without channels or room."""
+    topology = traffic.topology
+    many, cube, family = topology.num_network_channels, topology.routers, topology.family
+    if not many:
+        return None
+    grid = isinstance(cube, Cube) and fits_grid(cube)
+    if width < SMALL:
+        return grid_scene(traffic, width, named=False) if grid else None
+    scene = None
+    if grid:
+        scene = grid_scene(traffic, width)
+    elif isinstance(cube, Cube) and many <= MOST_DRAWN:
+        planes = sum(side > 1 for side in cube.sides) in (2, 3)
+        scene = (planes_scene if planes else cube_scene)(traffic, width)
+    elif isinstance(family, DragonflyShape):
+        return ring_scene(traffic, width)
+    elif isinstance(family, HyperXShape) and many <= MOST_DRAWN:
+        scene = hyperx_scene(traffic, width)
+    elif not isinstance(cube, Cube) and (isinstance(family, TreeShape) or many <= MOST_DRAWN):
+        return columns_scene(traffic, in_columns(topology), width)
+    return with_hosts(traffic, scene or profile_scene(traffic, width), width)
+
+
+# -- marks -----------------------------------------------------------------------------------------
+
+
+LETTER = 7.6
+"""Pixels of a letter of a title, about."""
+
+
+def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
+    """Return a scene as a chart, which has the sentence of its traffic as title, after ``when``.
+
+    Of colors it names none but those of ranges and styles, which the background chooses.
+    """
+    heat = colour(traffic, min(300.0, scene.width - 40))
+    some = [each for each in scene.channels if len(each.channel)]
+    some.sort(key=lambda each: each.squares is not None)
+    shade = (pl.col("heat") - (0.5 if traffic.shown == "change" else 0.0)).abs()
+    tables = {  # of what is drawn first, and of what again: the busiest last
+        again: pl.concat(
+            _table(part, traffic, place) for place, part in enumerate(some) if part.again == again
+        ).sort(shade, maintain_order=True)
+        for again in {part.again for part in some}
+    }
+    titles = {"load": _measured(traffic), "mean": "% of the mean channel"}
+    known = {column for table in tables.values() for column in table.columns}
+    known = set() if traffic.marked and not traffic.marked.measure else known
+    tooltip = ["channel:N"] + [
+        alt.Tooltip(f"{each}:Q", format=",.4~g", title=titles.get(each, each))
+        for each in ("load", "bandwidth", "time", "mean", "paths")
+        if each in known
+    ]
+    if traffic.tips is not None:
+        tooltip.append(alt.Tooltip("tips:N", title=traffic.tips.title))
+    marks = [
+        _stroked(
+            tables[part.again],
+            tooltip,
+            fill=None,
+            strokeCap="round" if part.squares is None else "square",
+            clip=part.squares is not None,
+        )
+        .transform_filter(f"datum.layer == {place}")
+        .encode(stroke=heat)
+        for place, part in enumerate(some)
+    ]
+    curves = sum(part.squares is None for part in some)
+    numbers = [Word(x, y, str(number), "center", "network-number") for x, y, number in scene.discs]
+    layers = [
+        *map(_bundles, scene.bundles),
+        *marks[:curves],
+        *_boxes(scene.boxes),
+        *marks[curves:],
+        *(_cells(each, traffic, heat) for each in scene.cells),
+        *_boxes(scene.marks),
+        *map(_bundles, scene.dots),
+        *_busy(scene.arrows, "triangle-up", 110),
+        *_words(scene.words),
+        *_busy(scene.discs, "circle", 230),
+        *_words(numbers),
+    ]
+    letters = max(int(scene.width / LETTER), 20)
+    said = f"{when}: {traffic.sentence}" if when else traffic.sentence
+    below = wrap(scene.note, letters) or alt.Undefined
+    words = alt.TitleParams(
+        wrap(said, letters), anchor="start", subtitle=below, subtitleFontSize=SIZE
+    )
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+        width=scene.width, height=scene.height, title=words, description=said
+    )
+    return chart
+
+
+def colour(traffic: Traffic, room: float) -> alt.Stroke:
+    """Return the colors of channels: loads are grey up to the mean, then hot.
+
+    Their legend is ``room`` pixels wide. Squares are short thick lines, since Vega has no gradient
+    that stands for lines and areas.
+    """
+    ramp = "diverging" if traffic.shown == "change" else "heatmap"
+    scale = alt.Scale(range=ramp, interpolate="rgb", domain=[0, 1])
+    if not traffic.measure:
+        return alt.Stroke("heat:Q", scale=scale, legend=None)
+    marks = _labels(traffic, room)
+    said = "".join(f"abs(datum.value - {at}) < 0.01 ? '{text}' : " for at, text in marks.items())
+    look: dict[str, Any] = {
+        "type": "gradient",
+        "orient": "bottom",
+        "direction": "horizontal",
+        "gradientThickness": 10,
+        "labelLimit": 160,
+        "labelFontSize": SIZE,
+        "titleFontSize": SIZE,
+        "labelOverlap": False,
+    }
+    shown = alt.Legend(
+        gradientLength=room,
+        values=list(marks),
+        labelExpr=f"{said}''",
+        titleLimit=room + 60,
+        title=wrap(traffic.measure, max(int((room + 40) / LETTER), 20)),
+        **look,
+    )
+    return alt.Stroke("heat:Q", scale=scale, legend=shown)
+
+
+def _labels(traffic: Traffic, room: float) -> dict[float, str]:
+    """Return what stands below the colors, 0 … 1: at each of their stops, if there is room."""
+    colours = [*traffic.stops.values()]
+    first, *between, last = traffic.said_at_stops
+    ends = {colours[0]: first, colours[-1]: last}
+    if len(colours) < 3:
+        return dict(sorted([*zip([0.5], between, strict=False), *ends.items()]))
+    place, right = colours[1] * room, (1 - colours[1]) * room - width_of(last)
+    for some in (ends, {colours[2]: last}):  # what has no color at all needs no name
+        left = place - (width_of(first) if len(some) > 1 else 0.0)
+        for said in between:
+            if width_of(said) / 2 + 4 <= min(left, right):
+                return dict(sorted((some | {colours[1]: said}).items()))
+    return {colours[1]: between[-1]}
+
+
+def _table(part: Channels, traffic: Traffic, layer: int) -> pl.DataFrame:
+    """Return channels as paths, as SVG has them, how thick these are, and what is said of each."""
+    time = traffic.time[part.channel]
+    if part.points is not None:
+        base = part.thinnest if len(part.channel) < 1200 else 0.7 * part.thinnest
+        path = paths(part.points)
+        thick = np.asarray(base + (part.thickest - base) * traffic.strength(time), np.float64)
+    else:
+        assert part.squares is not None
+        left, top, thick = part.squares.T
+        middles = np.round(np.stack([left + thick / 2, top + thick / 2], axis=1), 2)
+        path = [f"M{x:g},{y:g}h0.01" for x, y in middles]  # a point with a square cap
+    table: dict[str, Any] = {
+        "path": path,
+        "thick": np.round(thick, 2),
+        "layer": np.full(len(path), layer),
+        "channel": [traffic.name(int(each)) for each in part.channel],
+        "load": time,
+        "heat": np.round(traffic.heat(time), 4),
+    }
+    if traffic.shown == "use":
+        table["load"] = 100 * time
+    elif not traffic.even:
+        bandwidth = traffic.topology.channel_bandwidth[part.channel]
+        table |= {"load": time * bandwidth, "bandwidth": bandwidth, "time": time}
+    if traffic.paths is not None:
+        table["paths"] = traffic.paths[part.channel]
+    if traffic.shown == "load" and traffic.mean > 0:
+        table["mean"] = np.round(100 * time / traffic.mean, 1)
+    if traffic.tips is not None:
+        table["tips"] = [traffic.tips.words[each] for each in part.channel]
+    return pl.DataFrame(table)
+
+
+def _measured(traffic: Traffic) -> str:
+    """Return what the numbers of channels are, in words."""
+    return {
+        "load": f"{traffic.unit} on the channel",
+        "use": "% of the channel",
+        "change": f"change, {traffic.unit}",
+        "marked": traffic.measure,
+    }[traffic.shown]
+
+
+def _stroked(table: pl.DataFrame, tooltip: Any, **mark: Any) -> alt.Chart:
+    """Return paths as strokes, as thick as a column says."""
+    made: alt.Chart = alt.Chart(table).mark_point(filled=False, size=4, opacity=1, **mark)
+    return made.encode(
+        x=alt.value(0),
+        y=alt.value(0),
+        shape=alt.Shape("path:N", scale=None),
+        strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
+        tooltip=tooltip,
+    )
+
+
+def _bundles(bundles: Bundles) -> alt.Chart:
+    table = {"path": paths(bundles.points), "thick": np.round(bundles.width, 2)}
+    told = {"bundle": bundles.words} if bundles.words else {}
+    tooltip = [f"{each}:N" for each in told] or alt.value(None)
+    return _stroked(pl.DataFrame(table | told), tooltip, style=bundles.style, strokeCap=bundles.cap)
+
+
+def _cells(cells: Cells, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
+    """Return rectangles: thick horizontal lines, so that they share the colors of channels."""
+    known = ~np.isnan(cells.time)
+    left, top, width, height = cells.places[known].T
+    lines = np.round(np.stack([left, top + height / 2, width], axis=1), 2)
+    time = cells.time[known]
+    table = {
+        "path": [f"M{x:g},{y:g}h{long:g}" for x, y, long in lines],
+        "thick": np.round(height, 2),
+        "heat": np.round(traffic.heat(time), 4),
+        "channels": [word for word, here in zip(cells.words, known, strict=True) if here],
+        "load": (100 if traffic.shown == "use" else 1) * time,
+    }
+    tooltip = ["channels:N", alt.Tooltip("load:Q", format=",.4~g", title=_measured(traffic))]
+    look: dict[str, Any] = {"fill": None, "strokeCap": "butt", "clip": True}
+    return _stroked(pl.DataFrame(table), tooltip, **look).encode(stroke=heat)
+
+
+def paths(points: Floats) -> list[str]:
+    """Return curves as SVG has them.
+
+    Examples
+    --------
+    >>> paths(np.array([[[0, 1], [4.25, 1], [6, 3], [10, 3]]]))
+    ['M0,1C4.2,1,6,3,10,3']
+    """
+    rounded = np.round(points.reshape(len(points), 8), 1)
+    return ["M{:g},{:g}C{:g},{:g},{:g},{:g},{:g},{:g}".format(*each) for each in rounded]
+
+
+def _placed(rows: Sequence[dict[str, Any]], kind: str, **mark: Any) -> alt.Chart:
+    """Return marks of a kind, each at the place of its row."""
+    table = pl.DataFrame(rows)
+    numbers = pl.col([name for name in table.columns if name != "text"])
+    base = alt.Chart(table.with_columns(numbers.cast(pl.Float64).round(1)))
+    made: alt.Chart = getattr(base, f"mark_{kind}")(**mark)
+    at: Any = {"scale": None, "axis": None, "type": "quantitative"}
+    return made.encode(x=alt.X(field="x", **at), y=alt.Y(field="y", **at))
+
+
+def _boxes(boxes: Sequence[Box]) -> Iterator[alt.Chart]:
+    for style in dict.fromkeys(box.style for box in boxes):
+        rows = [
+            {"x": box.x, "y": box.y, "x2": box.x + box.width, "y2": box.y + box.height}
+            for box in boxes
+            if box.style == style
+        ]
+        hollow = {"filled": False} if style == "network-mark" else {}
+        drawn = _placed(rows, "rect", style=style, tooltip=None, **hollow)
+        yield drawn.encode(x2="x2:Q", y2="y2:Q")
+
+
+def _words(words: Sequence[Word]) -> Iterator[alt.Chart]:
+    for style, align in dict.fromkeys((word.style, word.align) for word in words):
+        rows = [
+            {"x": word.x, "y": word.y, "text": word.text}
+            for word in words
+            if (word.style, word.align) == (style, align)
+        ]
+        look: dict[str, Any] = {"style": style, "align": align, "baseline": "middle"}
+        yield _placed(rows, "text", fontSize=SIZE, **look).encode(text="text:N")
+
+
+def _busy(marks: Sequence[Disc | Arrow], shape: str, size: float) -> Iterator[alt.Chart]:
+    """Yield what marks the busiest channels: their heads, or the discs of their numbers."""
+    if marks:
+        look: dict[str, Any] = {"filled": True, "style": "network-disc", "opacity": 1}
+        drawn = _placed([each._asdict() for each in marks], "point", shape=shape, size=size, **look)
+        angle = alt.Angle("angle:Q", scale=None)
+        yield drawn.encode(angle=angle) if shape != "circle" else drawn

@@ -216,6 +216,29 @@ class Traffic:
         last = 1.0 if self.shown == "use" else self.most
         return {0.0: 0.0} | ({last: 1.0} if last else {})
 
+    @property
+    def said_at_stops(self) -> list[str]:
+        """What stands at the first stop, at the next, longest words first, and at the last."""
+        if self.shown == "change":
+            most = self.of_all(self.most)
+            return [f"−{most}", "0", f"+{most}"] if self.most else ["0", "0", "0"]
+        if self.shown == "use":
+            between = [percent(0.5)]
+            if self.delayed is not None:
+                said = f"saturates* {percent(round(self.delayed, 2))}"
+                between = [said, self.of_all(self.delayed)]
+            return [f"idle {percent(0)}", *between, f"full {percent(1)}"]
+        if self.shown == "marked" or not self.mean:
+            return ["0", self.of_all(self.most) if self.marked else "0"]
+        last, mean = self.of_all(self.last), self.of_all(self.mean)
+        if self.delays is None or self.delayed is None:
+            whose = ("mean ", "") if self.scale is None else ("mean of all ", "mean ", "")
+            return ["0", *(f"{each}{mean}" for each in whose), last]
+        full, said = self.delays.full, self.of_all(self.delayed)
+        what = ("full ", "") if self.delays.begins >= full else ("delays from* ", "delays* ", "")
+        is_full = "full " if self.last == self.highest * full else ""
+        return ["0", *(f"{each}{said}" for each in what), f"{is_full}{last}"]
+
     def heat(self, time: Floats | float) -> Floats:
         """Return colors, 0 … 1, by ``stops``."""
         times, colours = zip(*self.stops.items(), strict=True)

@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import begun
-from netloom.drawing.networks.columns import every_curve, in_columns
-from netloom.drawing.networks.cubes import (
+from netloom.drawing.networks.curves import (
     MOST_SIDE,
-    cube_scene,
+    every_chord,
+    every_curve,
     grid_scene,
-    hyperx_scene,
-    planes_scene,
+    in_columns,
 )
-from netloom.drawing.networks.ring import every_chord
 from netloom.drawing.networks.scene import Scene
+from netloom.drawing.networks.squares import cube_scene, hyperx_scene, planes_scene
 from netloom.drawing.networks.traffic import Traffic
 from netloom.questions.answers import Verdict
 from netloom.routing import Paths, Routing, paths
