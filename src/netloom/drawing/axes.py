@@ -11,8 +11,10 @@ from math import ceil, floor, isfinite, log10
 from typing import Any, NamedTuple, TypeVar
 
 import altair as alt
+import numpy as np
 import polars as pl
 
+from netloom.base.arrays import Floats
 from netloom.base.words import number
 from netloom.drawing.frame import (
     BEST,
@@ -24,7 +26,7 @@ from netloom.drawing.frame import (
     room,
     word_style,
 )
-from netloom.drawing.names import GAP, NAME_LINE, fitted, look_alike, named, places, width_of
+from netloom.drawing.names import GAP, NAME_LINE, apart, fitted, look_alike, places, width_of
 
 Way = TypeVar("Way", bound=alt.X | alt.Y)
 
@@ -354,59 +356,37 @@ class Panel:
             drawn.append(line.encode(color=shades()) if name in ramp else line)
         return drawn
 
-    def ends(
-        self, ends: Iterable[End], lines: Iterable[Sequence[tuple[float, float]]] = ()
-    ) -> list[alt.Chart]:
-        """Return names at the ends of lines, moved apart if they would touch.
+    def ends(self, ends: Iterable[End]) -> list[alt.Chart]:
+        """Return names of lines beside the axes, at the heights at which these end, not touching.
 
-        Those of lines that end near the right side stand beside the axes, and so do those that
-        would stand on ``lines``, which are in pixels. On narrow pages all stand below, in the order
-        of the lines.
+        On narrow pages all stand below, in the order of the lines, each after a piece of its own.
         """
-        drawn = []
-        if self.below:  # each after a piece of its line
-            for at, each in enumerate(sorted(ends, key=lambda each: -self.y.at(each.y))):
-                down = self.height + BELOW + NAME_LINE * at
+        drawn, falling = [], sorted(ends, key=lambda each: -self.y.at(each.y))
+        downs = apart([self._drawn_at(each.x, each.y)[1] for each in falling], self.height)
+        for at, (each, down) in enumerate(zip(falling, downs, strict=True)):
+            left, name = self.width + GAP, each.name if each.dash else f"● {each.name}"
+            if self.below:
+                left, down = SAMPLE + 6.0, self.height + BELOW + NAME_LINE * at
                 name = fitted(each.name, room() - SAMPLE - 24, bold=True)
-                drawn += [_sample(each, down)]
-                drawn += words([(SAMPLE + 6.0, down, name)], colour=_readable(each), bold=True)
-            return drawn
-        ends = list(ends)
-        said = [each.name if each.dash else f"● {each.name}" for each in ends]
-        at_ends = [
-            (name, *self._pixels(each.x, each.y)) for name, each in zip(said, ends, strict=True)
-        ]
-        found = named(at_ends, self.width, self.height, lines)
-        for each, place in zip(ends, found, strict=True):
-            drawn += words([(place.x, place.y, place.said)], colour=_readable(each), bold=True)
+                drawn.append(_sample(each, down))
+            # the colors of ramps are too light or dark for words
+            colour = each.colour if isinstance(each.colour, str) else None
+            drawn += words([(left, down, name)], colour=colour, bold=True)
         return drawn
 
     def _drawn_at(self, x: float, y: float) -> tuple[float, float]:
         """Return where a point is in pixels, also outside of the axes."""
         return self.width * self.x.at(x), self.height * (1 - self.y.at(y))
 
-    def _pixels(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point is in pixels, or the side of the axes that it is beyond."""
-        across, down = self._drawn_at(x, y)
-        return min(max(across, 0.0), self.width), min(max(down, 0.0), self.height)
-
     def ends_of(
-        self,
-        table: pl.DataFrame,
-        by: str,
-        looks: Mapping[str, Look],
-        more: Sequence[End] = (),
-        upright: Iterable[float] = (),
+        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = ()
     ) -> list[alt.Chart]:
         """Return the names of the lines of a table at their last points, and ``more``.
 
-        Names stand on no line of the table, and on none of the ``upright`` lines. Lines that lie on
-        each other have their names together, each after the first with "=", or "≈" if they only
-        look like one.
+        Lines that lie on each other have their names together, each after the first with "=", or
+        "≈" if they only look like one.
         """
         found: list[tuple[list[tuple[float, float]], list[End]]] = []
-        ends = (self.y.low, self.y.high)
-        lines = [[self._drawn_at(x, y) for y in ends] for x in upright]
         for name, look in looks.items():
             mine = table.filter(table[by] == name).drop_nulls([self.x.field, self.y.field])
             mine = mine.sort(self.x.field)
@@ -415,7 +395,6 @@ class Panel:
             line = [
                 self._drawn_at(*each) for each in mine.select(self.x.field, self.y.field).rows()
             ]
-            lines.append(line)
             if look.named:
                 x, y = self._last_seen(mine)
                 known = (each for each in found if look_alike(line, each[0]))
@@ -424,7 +403,7 @@ class Panel:
                 alike.append(End(f"{sign}{name}", x, y, look.colour, look.dash, look.width))
                 if len(alike) == 1:
                     found.append((line, alike))
-        return self.ends([*(end for _, alike in found for end in alike), *more], lines)
+        return self.ends([*(end for _, alike in found for end in alike), *more])
 
     def _last_seen(self, table: pl.DataFrame) -> tuple[float, float]:
         """Return where a line ends, or leaves the axes at the top."""
@@ -527,6 +506,13 @@ def panel(
     return Panel(x, y, fits, height, beside, below)
 
 
+def named_rows(field: str, names: Sequence[str], **scale: Any) -> alt.Y:
+    """Return the encoding of rows by their names, from the top down."""
+    beside = alt.Axis(labelLimit=1000, ticks=False, domain=False)
+    scales = alt.Scale(domain=list(names), **scale)
+    return alt.Y(f"{field}:N", title=None, sort=list(names), scale=scales, axis=beside)
+
+
 def words(
     texts: Iterable[tuple[float, float, str]],
     *,
@@ -556,11 +542,6 @@ def shades() -> alt.Color:
     """Return the colors of ordered series, by a column ``shade`` of numbers from 0 to 1."""
     scale = alt.Scale(domain=[0, 1], range="ordinal", interpolate="rgb")
     return alt.Color("shade:Q", scale=scale, legend=None)
-
-
-def _readable(end: End) -> str | None:
-    """Return the color of the name of a line. Those of ramps are too light or dark for words."""
-    return end.colour if isinstance(end.colour, str) else None
 
 
 def _sample(end: End, down: float) -> alt.Chart:
@@ -593,3 +574,68 @@ def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:
             color=str(look.colour), strokeDash=list(look.dash), strokeWidth=min(look.width, 1.4)
         )
     return drawn
+
+
+# -- loads in falling order ------------------------------------------------------------------------
+
+
+MOST_POINTS = 1000
+"""Points of a line."""
+
+
+def ranked(
+    loads: Mapping[str, Floats | pl.Series],
+    looks: Mapping[str, Look],
+    title: str,
+    *,
+    along: str = "channels, busiest first",
+    up: str = "paths of an all-to-all",
+    most: float | None = None,
+    bound: float | None = None,
+    busiest: str = "",
+    size: tuple[float, float] = (600.0, 270.0),
+) -> alt.LayerChart:
+    """Return loads in falling order, a line per name.
+
+    Parameters
+    ----------
+    loads, looks, title
+        The loads and the look of the line, by name, and what the picture says.
+    along, up, size
+        What the axes show, and their pixels.
+    most
+        What the vertical axis reaches at least.
+    bound
+        What the busiest must carry at least: a line across.
+    busiest
+        The name of the busiest channel, where that stands at its point.
+    """
+    tables = []
+    for name, each in loads.items():
+        falling = np.sort(np.asarray(each)[~np.isnan(each)])[::-1]
+        at = np.unique(np.linspace(0, len(falling) - 1, MOST_POINTS).astype(int))[: len(falling)]
+        tables.append(pl.DataFrame({"place": at + 1, "load": falling[at], "of": [name] * len(at)}))
+    curves = pl.concat(tables)
+    last = float(curves["place"].max() or 1)  # type: ignore[arg-type]
+    said = f"busiest: {number(bound)} at least" if bound else ""
+    names = [name for name, look in looks.items() if look.named]
+    where = panel(
+        Axis("place", along, 0.0, 1.02 * last, whole=True),
+        axis("load", up, [*curves["load"], bound, most, 1]),
+        [*names, said] if said else names,
+        *size,
+    )
+    ends = [End.of_bound(said, where.x.high, bound)] if bound else []
+    layers = [
+        *(where.across(bound) if bound else []),
+        *where.lines(curves, "of", looks, points=0),
+        *where.ends_of(curves, "of", looks, ends),
+    ]
+    if busiest:
+        point = pl.DataFrame({"place": [1], "load": [curves["load"].max()], "said": [busiest]})
+        base = where.chart(point)
+        text = base.mark_text(
+            align="left", dx=7, dy=-3, fontSize=12, baseline="bottom", lineBreak="\n"
+        )
+        layers += [base.mark_circle(size=70, opacity=1, color=THIS), text.encode(text="said:N")]
+    return where.drawn(layers, title)

@@ -12,14 +12,26 @@ from math import inf
 from typing import Any, NamedTuple
 
 import altair as alt
-import numpy as np
 import polars as pl
 
 from netloom.base.arrays import Floats
 from netloom.base.units import SIZE
 from netloom.base.words import counted, number, percent
 from netloom.contention import EffectiveBisection, Shifts
-from netloom.drawing.axes import AFTER, DASHED, MINE, ROOM, Axis, End, Look, axis, panel, words
+from netloom.drawing.axes import (
+    AFTER,
+    DASHED,
+    MINE,
+    ROOM,
+    Axis,
+    End,
+    Look,
+    axis,
+    named_rows,
+    panel,
+    ranked,
+    words,
+)
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, Bar, bars, short_names
 from netloom.drawing.frame import BEST, REFERENCE, THIS, layered, room
 from netloom.drawing.names import GAP, width_of
@@ -67,9 +79,6 @@ def shares_of_pairs(found: EffectiveBisection) -> alt.LayerChart:
 # -- mappings --------------------------------------------------------------------------------------
 
 
-MOST_POINTS = 500
-"""Points of a line of channels at most."""
-
 MOST_TIMES = 100.0
 """Changes beyond this, or to and from nothing, are arrows at the edge."""
 
@@ -106,20 +115,16 @@ def falling(before: Floats, after: Floats, unit: str, which: str, title: str) ->
     which, title
         Which channels these are, and what the picture says.
     """
-    loads = {"rank order": np.sort(before)[::-1], "found": np.sort(after)[::-1]}
-    highest = max((float(load[0]) for load in loads.values() if len(load)), default=0.0)
+    highest = max(float(each.max(initial=0.0)) for each in (before, after))
     by, shown = SIZE.scale(highest) if unit == "bytes" and highest else (1.0, unit)
-    tables = []
-    for when, load in loads.items():
-        at = np.unique(np.linspace(0, max(len(load) - 1, 0), MOST_POINTS).astype(int))[: len(load)]
-        tables.append(pl.DataFrame({"when": when, "place": at + 1, "load": load[at] / by}))
-    table = pl.concat(tables)
-    along = axis("place", f"{which}, busiest first", [1, max(map(len, loads.values()))], room=0.0)
-    up = axis("load", f"load ({shown})", [highest / by, 0.0])
-    looks = dict(zip(loads, (MINE, AFTER), strict=True))
-    drawn = panel(along, up, looks, WIDTH, 200)
-    lines = drawn.lines(table, "when", looks, points=0)
-    return drawn.drawn([*lines, *drawn.ends_of(table, "when", looks)], title)
+    return ranked(
+        {"rank order": before / by, "found": after / by},
+        {"rank order": MINE, "found": AFTER},
+        title,
+        along=f"{which}, busiest first",
+        up=f"load ({shown})",
+        size=(WIDTH, 200.0),
+    )
 
 
 def changes(changed: Sequence[Change]) -> alt.LayerChart:
@@ -158,13 +163,7 @@ def changes(changed: Sequence[Change]) -> alt.LayerChart:
         beyond=beyond,
         turn=pl.when(pl.col("after") > 1).then(90.0).otherwise(-90.0),
     )
-    y = alt.Y(
-        "figure:N",
-        title=None,
-        sort=names,
-        scale=alt.Scale(domain=names),
-        axis=alt.Axis(labelLimit=1000, ticks=False, domain=False),
-    )
+    y = named_rows("figure", names)
     x, end, first = (
         replace(along, field=field).encoding(alt.X) for field in ("after", "end", "before")
     )

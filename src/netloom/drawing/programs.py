@@ -18,7 +18,7 @@ from netloom.base.arrays import Bools, Ints, Records
 from netloom.base.figures import SHARE, leaves, say
 from netloom.base.units import TIME
 from netloom.base.words import counted
-from netloom.drawing.axes import BESIDE, Axis
+from netloom.drawing.axes import BESIDE, Axis, named_rows
 from netloom.drawing.bars import short_names
 from netloom.drawing.frame import BEST, FULL, THIS, layered, room
 from netloom.drawing.names import GAP, width_of
@@ -84,56 +84,37 @@ def nodes_over_time(
     last = _last(bars, path)
     if bars.is_empty() or not last:
         return None
-    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    scale, x = _time_axis(last, unit)
     each = -(-nodes // MOST_BANDS)
-    table = _merged(bars, each, last).with_columns(pl.col("begin", "end") / scale)
-    first = pl.col("row", "until") // each * each
-    path = path.with_columns(first, pl.col("begin", "end") / scale)
-    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
     rows = -(-nodes // each)
+    times = pl.col("begin", "end") / scale
+    table = _merged(bars, each, last).with_columns(times)
+    path = path.with_columns(pl.col("row", "until") // each * each, times)
     height = min(max(ROW * rows, LEAST), MOST)
-    width = min(WIDTH, room() - BESIDE)
     down = Axis("row", "node", 0.0, float(nodes), whole=True)
     domain = [rows * each - each / 2, -each / 2]  # a bar is around the number of its first node
-    y = alt.Y(
-        "row:Q",
-        title=down.title,
-        scale=alt.Scale(domain=domain, nice=False),
-        axis=alt.Axis(values=down.ticks, grid=False, format=",.6~g"),
-    )
+    beside = alt.Axis(values=down.ticks, grid=False, format=",.6~g")
+    y = alt.Y("row:Q", title="node", scale=alt.Scale(domain=domain, nice=False), axis=beside)
     known = [kind for kind in KINDS if kind in table["does"]]
     legend = alt.Legend(orient="bottom", symbolType="square") if len(known) > 1 else None
-    colour = alt.Color(
-        "does:N",
-        title=None,
-        legend=legend,
-        scale=alt.Scale(domain=known, range=[KINDS[kind] for kind in known]),
-    )
-    drawn = (
-        alt.Chart(table)
-        .mark_bar(orient="horizontal", height=BAR * height / rows)
-        .encode(
-            x=along.encoding(alt.X, grid=False),
+    colours = alt.Scale(domain=known, range=[KINDS[kind] for kind in known])
+    bar = alt.Chart(table).mark_bar(orient="horizontal", height=BAR * height / rows)
+    drawn = [
+        bar.encode(
+            x=x,
             x2="end:Q",
             y=y,
-            color=colour,
+            color=alt.Color("does:N", title=None, legend=legend, scale=colours),
             tooltip=["row", "does", "begin", "end"],
         )
-    )
-    layers = [drawn]
+    ]
     several = f"; a row is {counted(each, 'node')}" if each > 1 else ""
     said = f"When nodes send{' and wait to send' * (len(known) > 1)}{several}"
     if len(path):
         said += "; thin line: the critical path"
-        line = (
-            alt.Chart(path)
-            .mark_rule(style="ink", strokeWidth=2)
-            .encode(
-                x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]
-            )
-        )
-        layers.append(line)
-    return layered(layers, said, width, height)
+        line = alt.Chart(path).mark_rule(style="ink", strokeWidth=2)
+        drawn.append(line.encode(x=x, x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]))
+    return layered(drawn, said, min(WIDTH, room() - BESIDE), height)
 
 
 def channels_over_time(
@@ -179,45 +160,40 @@ def use_over_time(use: pl.DataFrame, seconds: float) -> alt.LayerChart:
 
 def _in_use(table: pl.DataFrame, last: float, unit: str, title: str) -> alt.LayerChart:
     """Return how far channels are in use as rows of a heat map, from 0 to the last time."""
-    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    scale, x = _time_axis(last, unit)
     channels = table["name"].unique(maintain_order=True).to_list()
     names = short_names(channels, 0.0)
     called = pl.col("name").replace_strict(channels, names)
     said = pl.Series([say(each, SHARE) for each in table["utilisation"].to_list()], dtype=pl.String)
     table = table.with_columns(pl.col(*ENDS) / scale, name=called, percent=said)
     left = max(map(width_of, names), default=0.0) + 14
-    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
-    y = alt.Y(
-        "name:N",
-        title=None,
-        sort=names,
-        scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1),
-        axis=alt.Axis(labelLimit=1000, ticks=False, domain=False),
-    )
+    y = named_rows("name", names, paddingInner=0.2, paddingOuter=0.1)
     full = alt.Scale(domain=FULL, range="heatmap", interpolate="rgb")
-    legend = alt.Legend(
-        orient="bottom",
-        gradientLength=200,
-        values=[0, 0.5, 1],
-        labelExpr="datum.value == 0 ? 'idle' : datum.value == 1 ? 'full' : '50\u00a0%'",
-    )
-    cells = (
+    idle = "datum.value == 0 ? 'idle' : datum.value == 1 ? 'full' : '50\u00a0%'"
+    legend = alt.Legend(orient="bottom", gradientLength=200, values=[0, 0.5, 1], labelExpr=idle)
+    layers = [
         alt.Chart(table)
         .mark_rect()
         .encode(
-            x=along.encoding(alt.X, grid=False),
+            x=x,
             x2="end:Q",
             y=y,
             tooltip=["name", "begin", "percent"],
             color=alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend),
         )
-    )
-    layers = [cells]
+    ]
     if table["critical"].any():
         marked = alt.Chart(table.filter("critical")).mark_bar(style="ink", height=3)
-        layers.append(marked.encode(x=along.encoding(alt.X, grid=False), x2="end:Q", y=y))
+        layers.append(marked.encode(x=x, x2="end:Q", y=y))
     width = min(WIDTH, room() - left - GAP)
     return layered(layers, title, width, CHANNEL * max(len(names), 1))
+
+
+def _time_axis(last: float, unit: str) -> tuple[float, alt.X]:
+    """Return by what times are divided, and their axis."""
+    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
+    return scale, along.encoding(alt.X, grid=False)
 
 
 def _last(*tables: pl.DataFrame) -> float:
@@ -242,31 +218,25 @@ def _bars(table: pl.DataFrame) -> pl.DataFrame:
 
 def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
     """Return the bars of rows, those that touch as one. Sending hides waiting."""
-    found: list[dict[str, Any]] = []
-    for (row,), mine in bars.group_by(pl.col("source_node") // each, maintain_order=True):
-        covered: dict[str, Bools] = {}  # which parts of the time
-        for kind in KINDS:
-            bars_of = mine.filter(does=kind)
-            begin = np.floor(bars_of["begin"].to_numpy() / last * CELLS).astype(int)
-            end = np.ceil(bars_of["end"].to_numpy() / last * CELLS).astype(int)
-            change = np.zeros(CELLS + 2, np.int64)
-            np.add.at(change, np.clip(begin, 0, CELLS), 1)
-            np.add.at(change, np.clip(end, 0, CELLS), -1)
-            covered[kind] = np.cumsum(change)[:CELLS] > 0
-        covered[WAITS] &= ~covered[SENDS]
-        for kind, cells in covered.items():
-            changes = np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8))
-            edges = np.flatnonzero(changes).tolist()
-            for first, until in zip(edges[::2], edges[1::2], strict=True):
-                found.append(
-                    {
-                        "row": float(int(row) * each),
-                        "does": kind,
-                        "begin": first * last / CELLS,
-                        "end": until * last / CELLS,
-                    }
-                )
-    return pl.DataFrame(found)
+    rows = int(bars["source_node"].max() or 0) // each + 1  # type: ignore[arg-type]
+    covered: dict[str, Bools] = {}  # which parts of the time of each row
+    for kind in KINDS:
+        mine = bars.filter(does=kind)
+        row = mine["source_node"].to_numpy() // each
+        change = np.zeros((rows, CELLS + 1), np.int64)
+        begin = np.floor(mine["begin"].to_numpy() / last * CELLS).astype(int)
+        end = np.ceil(mine["end"].to_numpy() / last * CELLS).astype(int)
+        np.add.at(change, (row, np.clip(begin, 0, CELLS)), 1)
+        np.add.at(change, (row, np.clip(end, 0, CELLS)), -1)
+        covered[kind] = np.cumsum(change, axis=1)[:, :CELLS] > 0
+    covered[WAITS] &= ~covered[SENDS]
+    tables = []
+    for kind, cells in covered.items():
+        edges = np.diff(np.pad(cells, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+        (row, first), (_, until) = np.nonzero(edges == 1), np.nonzero(edges == -1)
+        ends = {"begin": first * last / CELLS, "end": until * last / CELLS}
+        tables.append(pl.DataFrame({"row": row * float(each), "does": kind} | ends))
+    return pl.concat(tables).sort("row", maintain_order=True)
 
 
 def _path(table: pl.DataFrame) -> pl.DataFrame:

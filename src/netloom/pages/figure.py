@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -565,9 +564,8 @@ def _drawn(
         if some.height:  # the line goes on, and its points are hollow
             layers += where.lines(simulated, "curve", looks, points=0)
             layers += where.hollow(some, "curve", looks)
-        upright = [load for load in chain(*spans) if load <= where.x.high]
         told = simulated if simulated.height else models
-        layers += where.ends_of(told, "curve", looks, upright=upright)
+        layers += where.ends_of(told, "curve", looks)
         drawn.append(where.drawn(layers, title))
     columns = COLUMNS if room() >= WIDE else 1
     in_rows = [

@@ -423,7 +423,8 @@ class FabricCheck(Answer):
 
     def parts(self) -> dict[str, Any]:
         """Return the network, what jobs cost each other, and the paths of each channel."""
-        from netloom.drawing.fabrics import by_way, ranked, slowdowns
+        from netloom.drawing.axes import ranked
+        from netloom.drawing.fabrics import by_way, slowdowns
 
         channels, found, drawn = self.channels(), self.figures, dict[str, Any]()
         net = network_again(self.network, self.asked, channels)

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from textwrap import wrap
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -19,7 +19,8 @@ import polars as pl
 
 from netloom.base.arrays import Floats, Ints
 from netloom.contention.busiest import USED
-from netloom.drawing.frame import COLOURS, HEAT_COLOURS, room
+from netloom.drawing.axes import Look, ranked
+from netloom.drawing.frame import THIS, room
 from netloom.drawing.names import SIZE, width_of
 from netloom.drawing.networks.curves import (
     columns_scene,
@@ -39,8 +40,6 @@ from netloom.drawing.networks.squares import (
 from netloom.drawing.networks.traffic import Delays, Marked, Shown, Tips, Traffic
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
-
-NetworkChart: TypeAlias = alt.Chart | alt.LayerChart
 
 WIDTH = 700.0
 """Pixels of a picture of a network, on a page that has room for it."""
@@ -98,7 +97,7 @@ def times_of(channels: pl.DataFrame) -> Floats:
 
 def loaded_chart(
     network: Topology | None, channels: pl.DataFrame, load: str, title: str, **more: Any
-) -> NetworkChart:
+) -> alt.LayerChart:
     """Return a network by what its channels carry. See ``network_chart``.
 
     Parameters
@@ -136,7 +135,7 @@ def network_chart(
     marked: Marked | None = None,
     tips: Tips | None = None,
     delays: Delays | None = None,
-) -> NetworkChart:
+) -> alt.LayerChart:
     """Return the network with its channels colored by load.
 
     ``netloom.drawing.networks`` draws it by the time that a load takes on each channel. What is in
@@ -172,8 +171,13 @@ def network_chart(
         When the network delays, if that is known.
     """
     scale = _SCALES.get().get(title, scale)
+    wide = min(WIDTH, room()) if width is None else width
+    most = None if scale is None else scale[1]
+    size = wide, min(270.0, 0.7 * wide)
+    plain = {"": Look(THIS, named=False)}
+    many = f"Channels by load: all {np.count_nonzero(~np.isnan(load)):,}"
     if topology is None:
-        return _profile(load, title, None if scale is None else scale[1])
+        return ranked({"": load}, plain, many, up=title, most=most, size=size)
     if topology.broken:
         at = topology.whole_channel[: len(load)]
         load = _whole(topology, at, load)
@@ -202,11 +206,10 @@ def network_chart(
         tips=tips,
         delays=delays,
     )
-    wide = min(WIDTH, room()) if width is None else width
     scene = scene_of(traffic, wide)
     if scene is not None:
         return drawn(scene, traffic, when)
-    return _profile(traffic.time, traffic.measure, None if scale is None else scale[1])
+    return ranked({"": traffic.time}, plain, many, up=traffic.measure, most=most, size=size)
 
 
 def _whole(topology: Topology, channel: Ints, values: Floats) -> Floats:
@@ -214,28 +217,6 @@ def _whole(topology: Topology, channel: Ints, values: Floats) -> Floats:
     known = np.full(topology.whole.num_channels, np.nan)
     known[channel] = values[: len(channel)]
     return known
-
-
-def _profile(load: Floats, title: str, most: float | None) -> alt.Chart:
-    """All loads in falling order, thinned to a thousand points."""
-    domain = alt.Undefined if most is None else [0, most]
-    falling = np.sort(load[~np.isnan(load)])[::-1]
-    shown = np.unique(np.linspace(0, max(len(falling) - 1, 0), 1000).astype(int))
-    share = 100 * (shown + 1) / max(len(falling), 1)
-    form = "~s" if np.nanmax(load, initial=0) >= 10 else "~g"  # with k and M, but not with m
-    table = pl.DataFrame({"share": share, "load": falling[shown] if len(falling) else shown})
-    profile: alt.Chart = (
-        alt.Chart(table)
-        .mark_area(line={"color": COLOURS[0]}, color=HEAT_COLOURS[-3], opacity=0.45)
-        .encode(
-            x=alt.X("share:Q", title="% of channels, busiest first"),
-            y=alt.Y(
-                "load:Q", title=title, axis=alt.Axis(format=form), scale=alt.Scale(domain=domain)
-            ),
-        )
-        .properties(width=420, height=300, title=f"Channels by load: all {len(falling)}")
-    )
-    return profile
 
 
 # -- layouts ---------------------------------------------------------------------------------------

@@ -210,8 +210,8 @@ def _strips(traffic: Traffic, panel: Panel, x: float, y: float, cell: float, wha
         for each in range(many):
             values = traffic.time[panel.channel[place == each]]
             values = values[~np.isnan(values)]
-            value = values.mean() if what == "mean" else values[np.abs(values).argmax()]
-            time.append(value if len(values) else np.nan)
+            most = values[np.argsort(np.abs(values))][-1:]  # of changes without sign
+            time.append(np.mean(values if what == "mean" else most) if len(values) else np.nan)
             words.append(f"{panel.label.split(' ')[0]}, {what} of {kind} {each}".removeprefix(", "))
             along, side = each * cell, max(cell - 0.5, 1.5)
             across = kind == "row"
