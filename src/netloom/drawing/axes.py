@@ -612,7 +612,8 @@ def ranked(
     """
     tables = []
     for name, each in loads.items():
-        falling = np.sort(np.asarray(each)[~np.isnan(each)])[::-1]
+        known = np.asarray(each, np.float64)
+        falling = np.sort(known[~np.isnan(known)])[::-1]
         at = np.unique(np.linspace(0, len(falling) - 1, MOST_POINTS).astype(int))[: len(falling)]
         tables.append(pl.DataFrame({"place": at + 1, "load": falling[at], "of": [name] * len(at)}))
     curves = pl.concat(tables)

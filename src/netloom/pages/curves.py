@@ -131,29 +131,12 @@ def shared_words(names: Sequence[str]) -> tuple[str, dict[str, str]]:
     return common, dict(zip(names, kept, strict=True))
 
 
-RUNS = {
-    "load": float,
-    "latency": float,
-    "half": float,
-    "accepted": float,
-    "stable": bool,
-    "seed": int,
-    "cycles": int,
-    "idle": float,
-}
+RUNS: dict[str, Any] = dict.fromkeys(("load", "latency", "half", "accepted"), float)
+RUNS |= {"stable": bool, "seed": int, "cycles": int, "idle": float}
 """Columns of single runs."""
 
-POINTS = {
-    "load": float,
-    "latency": float,
-    "low": float,
-    "high": float,
-    "accepted": float,
-    "accepted_low": float,
-    "accepted_high": float,
-    "runs": int,
-    "behind": int,
-}
+MEASURED = "load", "latency", "low", "high", "accepted", "accepted_low", "accepted_high"
+POINTS: dict[str, Any] = dict.fromkeys(MEASURED, float) | {"runs": int, "behind": int}
 """Columns of points: means of the runs at one load, and how many of these fell behind."""
 
 
@@ -200,17 +183,8 @@ def point_of(group: pl.DataFrame) -> dict[str, Any]:
     ends: tuple[float | None, float | None] = None, None
     if mean is not None and around is not None and len(accepted) > 1:
         ends = mean - around, mean + around
-    return {
-        "load": load,
-        "latency": latency,
-        "low": low,
-        "high": high,
-        "accepted": mean,
-        "accepted_low": ends[0],
-        "accepted_high": ends[1],
-        "runs": runs,
-        "behind": behind,
-    }
+    values = load, latency, low, high, mean, *ends, runs, behind
+    return dict(zip(POINTS, values, strict=True))
 
 
 def runs_said(point: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import polars as pl
 
-from netloom.base.words import counted, give_or_take, listed, number
+from netloom.base.words import counted, listed, number
 from netloom.drawing.axes import (
     DASHED,
     LOAD_STEPS,
@@ -423,17 +423,10 @@ def _latency(group: CurveGroup) -> Figure:
     cut = highest > end  # curves go on beyond the axis
     top = end if cut else 1.05 * highest
     rows = [
-        (
-            curve.label,
-            MODEL if curve.model else SIMULATED,
-            row["load"],
-            row["latency"],
-            row["low"],
-            row["high"],
-            runs_said(row),
-        )
+        (curve.label, _whose(curve), *place, runs_said(row))
         for curve in group.curves
         for row in curve.table.iter_rows(named=True)
+        for place in [[row[name] for name in ("load", "latency", "low", "high")]]
     ]
     latency = f"{group.axes.latency}, {group.axes.latency_unit}"
     heads = ["curve", "whose", group.axes.load, latency, "95 % from", "to", "runs"]
@@ -475,55 +468,27 @@ def _throughput(group: CurveGroup) -> Figure:
     )
 
 
-_COLUMNS = {
-    "curve": str,
-    "kind": str,
-    "load": float,
-    "latency": float,
-    "low": float,
-    "high": float,
-    "behind": int,
-    "said": str,
-}
-
-
 def _latency_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
-    rows = []
-    for curve, name in curves:
-        kind = MODEL if curve.model else SIMULATED
-        for row in curve.table.iter_rows(named=True):
-            half = None if row["high"] is None else row["high"] - row["latency"]
-            seeds = f", {runs_said(row)} runs" if row["runs"] > 1 else ""
-            if row["behind"]:
-                seeds += "; the others fell behind"
-            said = give_or_take(row["latency"], half) + seeds
-            found = {name: row[name] for name in ("load", "latency", "low", "high", "behind")}
-            rows.append({"curve": name, "kind": kind, "said": said} | found)
-    return pl.DataFrame(rows, schema=_COLUMNS)
+    columns = "load", "latency", "low", "high", "behind"
+    return pl.concat(
+        curve.table.select(*columns, curve=pl.lit(name), kind=pl.lit(_whose(curve)))
+        for curve, name in curves
+    )
 
 
 def _accepted_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
-    rows = []
-    for curve, name in curves:
-        for row in curve.accepted.filter(pl.col("load") > 0).iter_rows(named=True):
-            half = None if row["accepted_high"] is None else row["accepted_high"] - row["accepted"]
-            low, high = (
-                None if row[end] is None else row[end] / row["load"]
-                for end in ("accepted_low", "accepted_high")
-            )
-            rows.append(
-                {
-                    "curve": name,
-                    "kind": SIMULATED,
-                    "load": row["load"],
-                    "latency": row["accepted"] / row["load"],
-                    "low": low,
-                    "high": high,
-                    "behind": 0,
-                    "said": give_or_take(row["accepted"], half),
-                }
-            )
-    return pl.DataFrame(rows, schema=_COLUMNS)
+    ends = {"latency": "accepted", "low": "accepted_low", "high": "accepted_high"}
+    parts = {name: pl.col(column) / pl.col("load") for name, column in ends.items()}
+    return pl.concat(
+        curve.accepted.filter(pl.col("load") > 0).select(
+            "load", **parts, behind=0, curve=pl.lit(name), kind=pl.lit(SIMULATED)
+        )
+        for curve, name in curves
+    )
+
+
+def _whose(curve: Curve) -> str:
+    return MODEL if curve.model else SIMULATED
 
 
 def _with_unit(words: str) -> str:

@@ -40,36 +40,18 @@ def _theme(
     ink: str, quiet: str, grid: str, ranges: dict[str, list[str]], styles: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the configuration of charts for one background."""
+    words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12}
+    axis = {"labelColor": quiet, "gridColor": grid, "domainColor": quiet, "tickColor": quiet}
+    title = {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600}
     return {
         "background": "transparent",
         "font": FONT,
         "padding": 4,
         "view": {"stroke": None},
-        "axis": {
-            **AXIS,
-            "labelColor": quiet,
-            "titleColor": ink,
-            "gridColor": grid,
-            "domainColor": quiet,
-            "tickColor": quiet,
-            "labelPadding": 5,
-            "tickSize": 4,
-        },
-        "legend": {
-            "labelColor": ink,
-            "titleColor": ink,
-            "labelFontSize": 12,
-            "titleFontSize": 12.5,
-            "titleFontWeight": 500,
-        },
-        "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12},
-        "title": {
-            "color": ink,
-            "subtitleColor": quiet,
-            "fontSize": 13.5,
-            "fontWeight": 600,
-            "anchor": "start",
-        },
+        "axis": AXIS | axis | {"titleColor": ink, "labelPadding": 5, "tickSize": 4},
+        "legend": words | {"titleFontSize": 12.5, "titleFontWeight": 500},
+        "header": words,
+        "title": title | {"anchor": "start"},
         "text": {"color": quiet},
         "range": ranges,
         "style": styles,
