@@ -259,12 +259,12 @@ def events(timeline: Timeline) -> Iterator[dict[str, Any]]:
         processes.append(counted)
     number = {name: place + 1 for place, name in enumerate(processes)}
     for name, pid in number.items():
-        yield _named("process_name", pid, 0, {"name": name})
-        yield _named("process_sort_index", pid, 0, {"sort_index": pid})
+        yield _event("M", "process_name", 0, (pid, 0), args={"name": name})
+        yield _event("M", "process_sort_index", 0, (pid, 0), args={"sort_index": pid})
     ids = [(number[track.process], tid + 1) for tid, track in enumerate(timeline.tracks)]
-    for (pid, tid), track in zip(ids, timeline.tracks, strict=True):
-        yield _named("thread_name", pid, tid, {"name": track.name})
-        yield _named("thread_sort_index", pid, tid, {"sort_index": tid})
+    for at, track in zip(ids, timeline.tracks, strict=True):
+        yield _event("M", "thread_name", 0, at, args={"name": track.name})
+        yield _event("M", "thread_sort_index", 0, at, args={"sort_index": at[1]})
     arrows = timeline.arrows
     streams = [
         *(_slice_events(some, ids) for some in timeline.slices),
@@ -275,61 +275,30 @@ def events(timeline: Timeline) -> Iterator[dict[str, Any]]:
     yield from (event for _, _, event in merge(*streams, key=itemgetter(0, 1)))
 
 
-def _named(name: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    return {"ph": "M", "name": name, "pid": pid, "tid": tid, "ts": 0, "args": args}
-
-
-def _us(time: int) -> float:
-    return time / PER_MICROSECOND
+def _event(kind: str, name: str, time: int, at: tuple[int, int], **more: Any) -> dict[str, Any]:
+    """Return an event at a process and thread, ``time`` in nanoseconds."""
+    ids = {"pid": at[0], "tid": at[1]}
+    return {"ph": kind, "name": name, "ts": time / PER_MICROSECOND} | ids | more
 
 
 def _slice_events(some: Slices, ids: list[tuple[int, int]]) -> Iterator[_Timed]:
     lasting = some.end - some.start
     for place in np.lexsort((-lasting, some.start)).tolist():
-        pid, tid = ids[some.track[place]]
-        start, end = int(some.start[place]), int(some.end[place])
-        yield (
-            start,
-            start - end,
-            {
-                "ph": "X",
-                "name": some.names[place] if some.names else some.kind,
-                "cat": some.kind,
-                "ts": _us(start),
-                "dur": _us(end - start),
-                "pid": pid,
-                "tid": tid,
-                "args": {name: values[place] for name, values in some.args.items()},
-            },
-        )
+        start, long = int(some.start[place]), int(lasting[place])
+        name = some.names[place] if some.names else some.kind
+        args = {name: values[place] for name, values in some.args.items()}
+        told: dict[str, Any] = {"cat": some.kind, "dur": long / PER_MICROSECOND, "args": args}
+        yield start, -long, _event("X", name, start, ids[some.track[place]], **told)
 
 
 def _arrow_events(
-    phase: str, track: Ints, time: Nanoseconds, ids: list[tuple[int, int]], **more: str
+    kind: str, track: Ints, time: Nanoseconds, ids: list[tuple[int, int]], **more: str
 ) -> Iterator[_Timed]:
     for place in np.argsort(time, kind="stable").tolist():
-        pid, tid = ids[track[place]]
-        yield (
-            int(time[place]),
-            1,
-            {
-                "ph": phase,
-                "name": "message",
-                "cat": "message",
-                "id": place + 1,
-                "ts": _us(int(time[place])),
-                "pid": pid,
-                "tid": tid,
-                **more,
-            },
-        )
+        at, when = ids[track[place]], int(time[place])
+        yield when, 1, _event(kind, "message", when, at, cat="message", id=place + 1, **more)
 
 
 def _counter_events(each: Counter, what: str, pid: int) -> Iterator[_Timed]:
     for time, value in zip(each.time.tolist(), each.value.tolist(), strict=True):
-        args = {what: value}
-        yield (
-            time,
-            1,
-            {"ph": "C", "name": each.name, "ts": _us(time), "pid": pid, "tid": 0, "args": args},
-        )
+        yield time, 1, _event("C", each.name, time, (pid, 0), args={what: value})

@@ -24,7 +24,7 @@ from netloom.drawing.axes import (
 )
 from netloom.drawing.frame import narrow_page, room
 from netloom.drawing.names import base_names
-from netloom.pages.curves import Curve, CurveGroup, runs_said, said_field, shared_words
+from netloom.pages.curves import MEASURED, Curve, CurveGroup, runs_said, said_field, shared_words
 
 MOST_ROWS = 200
 """Rows of a figure's data that a page shows as a table."""
@@ -423,10 +423,9 @@ def _latency(group: CurveGroup) -> Figure:
     cut = highest > end  # curves go on beyond the axis
     top = end if cut else 1.05 * highest
     rows = [
-        (curve.label, _whose(curve), *place, runs_said(row))
+        (curve.label, _whose(curve), *(row[name] for name in MEASURED[:4]), runs_said(row))
         for curve in group.curves
         for row in curve.table.iter_rows(named=True)
-        for place in [[row[name] for name in ("load", "latency", "low", "high")]]
     ]
     latency = f"{group.axes.latency}, {group.axes.latency_unit}"
     heads = ["curve", "whose", group.axes.load, latency, "95 % from", "to", "runs"]
@@ -469,9 +468,8 @@ def _throughput(group: CurveGroup) -> Figure:
 
 
 def _latency_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
-    columns = "load", "latency", "low", "high", "behind"
     return pl.concat(
-        curve.table.select(*columns, curve=pl.lit(name), kind=pl.lit(_whose(curve)))
+        curve.table.select(*MEASURED[:4], "behind", curve=pl.lit(name), kind=pl.lit(_whose(curve)))
         for curve, name in curves
     )
 
