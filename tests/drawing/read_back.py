@@ -449,15 +449,9 @@ def _lengths(scope, bars):
         line = WIDE_STROKE.fullmatch(mark.said.get("path", ""))
         name, title = mark.said.get("channels", ""), next((each[0] for each in scope.legends), "")
         value = _carried(mark, "")
-        if line is None or not value or not title:
+        if line is None or not value or " % of channels" not in name:
             continue
-        left, middle, long = map(float, line.groups())
-        what = f"{scope.title}: {name}"
-        if name.startswith("busiest of "):
-            bars.setdefault(title, []).append((what, long / abs(value)))
-            sides.append((what, left + long if value < 0 else left))
-        elif " % of channels" in name:
-            half = mark.width / 2
-            bars.setdefault(f"{title}, profile", []).append((what, mark.width / abs(value)))
-            sides.append((what, middle - half if value < 0 else middle + half))
+        what, middle, half = f"{scope.title}: {name}", float(line[2]), mark.width / 2
+        bars.setdefault(title, []).append((what, mark.width / abs(value)))
+        sides.append((what, middle - half if value < 0 else middle + half))
     return [f"{what} goes to the wrong side" for what, end in sides if abs(end - sides[0][1]) > 1]

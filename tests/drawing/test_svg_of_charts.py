@@ -134,16 +134,8 @@ def test_lines_that_lie_on_each_other_are_both_named():
     assert overlapping(texts) == []
 
 
-SENTENCES = (
-    "analyze",
-    "predict",
-    "simulate_hot",
-    "simulate_flows",
-    "simulate_broadcast",
-    "simulate_pattern",
-    "simulate_transactions",
-    "find_critical",
-)
+SENTENCES = ("analyze", "predict", "simulate_hot", "simulate_flows", "simulate_broadcast",
+             "simulate_pattern", "simulate_transactions", "find_critical")  # fmt: skip
 
 
 @pytest.mark.parametrize("asked", [each for each in ANSWERS if each.startswith(SENTENCES)])

@@ -121,8 +121,6 @@ def test_a_mark_at_another_place_is_found(analysis):
 
 
 def test_another_color_scale_or_side_is_found(cube):
-    bar = re.search(r'path: M[\d.]+,[\d.]+h([\d.]+); channels: busiest of [^"]*"[^>]*', cube)
-    assert untrue(cube.replace(f"h{bar[1]};", f"h{1.3 * float(bar[1])};", 1))
     hot = re.search(r'aria-label="heat: 1; [^>]*stroke="(rgb[^"]*)"', cube)
     assert untrue(cube.replace(hot[0], hot[0].replace(hot[1], "rgb(195, 201, 209)")))
     less = re.search(r"change, paths: −(\d+)", cube)

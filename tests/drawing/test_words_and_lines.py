@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from netloom.drawing.axes import DASHED, DOTTED, SOLID, End, Look, axis, ordered, panel
 from netloom.drawing.bars import Bar, bars, stacked
-from netloom.drawing.frame import BEST, REFERENCE, STYLES, THIS, framed, narrow_page
+from netloom.drawing.frame import BEST, REFERENCE, THIS, framed, narrow_page
 from netloom.drawing.names import APART, places
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
 
@@ -47,17 +47,6 @@ def test_a_line_leads_from_words_of_an_upper_row_to_their_part():
     _, texts = read(text)
     assert {"first of them 1", "second of them 2", "third of them 60"} <= {t.said for t in texts}
     assert overlapping(texts) == []
-
-
-def test_parts_of_a_bar_are_apart_also_in_grey():
-    parts = [Bar("one", 1.0, "1", THIS), Bar("other", 1.0, "1", BEST)]
-    drawn = [
-        layer
-        for layer in stacked(parts, "Two", "time (cycles)").to_dict()["layer"]
-        if layer["mark"]["type"] == "rect"
-    ]
-    assert [layer["mark"]["style"] for layer in drawn] == ["part", "part"]
-    assert STYLES["part"]["stroke"] == "#ffffff"
 
 
 def test_what_is_not_known_has_no_numbers_on_its_axis():

@@ -93,10 +93,8 @@ from idle to here, and from here to the load that fills a channel, at 1.
 
 RANGES = {"heatmap": HEAT_COLOURS, "ordinal": ORDER_COLOURS, "diverging": CHANGE_COLOURS}
 DARK_RANGES = {
-    "heatmap": DARK_HEAT_COLOURS,
-    "ordinal": DARK_ORDER_COLOURS,
-    "diverging": DARK_CHANGE_COLOURS,
-}
+    "heatmap": DARK_HEAT_COLOURS, "ordinal": DARK_ORDER_COLOURS, "diverging": DARK_CHANGE_COLOURS,
+}  # fmt: skip
 """The colors of scales on white and on near-black."""
 
 FULL = [0.0, 1.0]
@@ -157,16 +155,10 @@ TEXT, QUIET = "#1c232b", "#4f5a66"
 """The colors of words on white, and of those that matter less."""
 
 AXIS: dict[str, Any] = {
-    "labelFontSize": 12,
-    "titleFontSize": 12.5,
-    "titleFontWeight": 500,
-    "titlePadding": 9,
-    "labelColor": QUIET,
-    "titleColor": TEXT,
-    "gridColor": "#e4e8ec",
-    "domainColor": QUIET,
+    "labelFontSize": 12, "titleFontSize": 12.5, "titleFontWeight": 500, "titlePadding": 9,
+    "labelColor": QUIET, "titleColor": TEXT, "gridColor": "#e4e8ec", "domainColor": QUIET,
     "tickColor": QUIET,
-}
+}  # fmt: skip
 """How axes are on white."""
 
 

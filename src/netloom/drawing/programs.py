@@ -235,7 +235,8 @@ def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
         edges = np.diff(np.pad(cells, ((0, 0), (1, 1))).astype(np.int8), axis=1)
         (row, first), (_, until) = np.nonzero(edges == 1), np.nonzero(edges == -1)
         ends = {"begin": first * last / CELLS, "end": until * last / CELLS}
-        tables.append(pl.DataFrame({"row": row * float(each), "does": kind} | ends))
+        parts = pl.DataFrame({"row": row * float(each)} | ends)
+        tables.append(parts.with_columns(does=pl.lit(kind)))
     return pl.concat(tables).sort("row", maintain_order=True)
 
 

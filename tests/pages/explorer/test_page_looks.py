@@ -69,32 +69,15 @@ SEVERAL = 40
 """What stands for several jobs, where colors are of jobs."""
 
 WRONG = [
-    "view=9",
-    "view=-1",
-    "view=x",
-    "mode=change",
-    "mode=change%209",
-    "drawing=7",
-    "out=999999",
-    "out=a%20b",
-    "swap=1",
-    "swap=0%2099999",
-    "frame=1000000",
-    "frame=1.5",
-    "camera=0%200%200",
-    "camera=2%20x%200",
-    "picked=%7B",
-    "picked=3",
-    f"picked={quote(json.dumps({'kind': 'rank'}))}",
+    "view=9", "view=-1", "view=x", "mode=change", "mode=change%209", "drawing=7", "out=999999",
+    "out=a%20b", "swap=1", "swap=0%2099999", "frame=1000000", "frame=1.5", "camera=0%200%200",
+    "camera=2%20x%200", "picked=%7B", "picked=3", f"picked={quote(json.dumps({'kind': 'rank'}))}",
     f"picked={quote(json.dumps({'kind': 'channel', 'channel': 10**6}))}",
     f"picked={quote(json.dumps({'kind': 'channel', 'channel': 1.5}))}",
     f"picked={quote(json.dumps({'kind': 'constructor'}))}",
-    f"picked={quote(json.dumps({'kind': 'job', 'job': -1}))}",
-    "measure=color",
-    "%",
-    "measure=jobs",
-    "measure=time",
-]
+    f"picked={quote(json.dumps({'kind': 'job', 'job': -1}))}", "measure=color", "%",
+    "measure=jobs", "measure=time",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["trace", "dragonfly"])

@@ -15,16 +15,9 @@ from netloom.questions.simulate.load import BY_LOAD
 from netloom.questions.simulate.loop import BY_APPLIED
 
 COLUMNS = {
-    "load": float,
-    "latency": float,
-    "low": float,
-    "high": float,
-    "accepted": float,
-    "accepted_low": float,
-    "accepted_high": float,
-    "runs": int,
-    "behind": int,
-}
+    "load": float, "latency": float, "low": float, "high": float, "accepted": float,
+    "accepted_low": float, "accepted_high": float, "runs": int, "behind": int,
+}  # fmt: skip
 
 
 def curve(label, points, fell=None, found=None, limit=None):
@@ -117,81 +110,34 @@ CURVES |= {
     [
         ("far", "A carries most: up to 0.7, 1.4 to 2 times as much as b with up to 0.4.", "1.4×"),
         ("far", "✓ Take a for uniform traffic: at least 1.4 times the load of b.", "1.4×"),
-        (
-            "open",
-            "A carries most: at least 0.6, at least 1.2 times as much as b with up to 0.4.",
-            "1.2×",
-        ),
-        (
-            "never",
-            "A carries most: at least 0.4, at least 2 times as much as b with less than 0.2.",
-            "2×",
-        ),
-        (
-            "overlap",
-            "A and b carry most, 1.6 to 3 times as much as c with up to 0.2; which of them "
-            "carries more is open.",
-            None,
-        ),
-        (
-            "found",
-            "Which carries most is open: where they saturate is not known closely enough.",
-            None,
-        ),
-        (
-            "less",
-            "✓ Take a for uniform traffic: at least 1.5 times the load of b, 50 % less "
-            "latency at 0.3 flits/node/cycle.",
-            "−50 %",
-        ),
-        (
-            "more",
-            "✓ Take a for uniform traffic: at least 1.5 times the load of b, 50 % more "
-            "latency at 0.3 flits/node/cycle.",
-            "+50 %",
-        ),
-        (
-            "near",
-            "! For uniform traffic decide by cost up to 0.3: latencies differ by at most 8 %, "
-            "and both carry 0.5 flits/node/cycle.",
-            "8 %",
-        ),
-        (
-            "half",
-            "✓ Take a for uniform traffic: 50 % less latency at 0.3 flits/node/cycle, and "
-            "both carry 0.3 flits/node/cycle.",
-            "−50 %",
-        ),
-        (
-            "two",
-            "✓ For uniform traffic decide by cost: latencies of a and b are the same, and both "
-            "carry 0.5 flits/node/cycle.",
-            "0 %",
-        ),
-        (
-            "middle",
-            "At 0.2, the highest load that all have a latency of, a is faster: 25.00 ± 0.50 "
-            "cycles. B takes 26.00 ± 0.10, +4.0 %. Between a and c no difference is sure.",
-            None,
-        ),
-        (
-            "within",
-            "✓ For uniform traffic decide by cost: latencies differ by at most 3.3 %, and "
-            "both carry 0.3 flits/node/cycle.",
-            None,
-        ),
-        (
-            "unsure",
-            "? Which to take for uniform traffic is open: no difference in latency is sure.",
-            None,
-        ),
-        (
-            "apart",
-            "? Which to take for uniform traffic is open: no load has a latency of each.",
-            None,
-        ),
+        ("open", "A carries most: at least 0.6, at least 1.2 times as much as b with up to 0.4.",
+         "1.2×"),
+        ("never", "A carries most: at least 0.4, at least 2 times as much as b with less than 0.2.",
+         "2×"),
+        ("overlap", "A and b carry most, 1.6 to 3 times as much as c with up to 0.2; which of them "
+         "carries more is open.", None),
+        ("found", "Which carries most is open: where they saturate is not known closely enough.",
+         None),
+        ("less", "✓ Take a for uniform traffic: at least 1.5 times the load of b, 50 % less "
+         "latency at 0.3 flits/node/cycle.", "−50 %"),
+        ("more", "✓ Take a for uniform traffic: at least 1.5 times the load of b, 50 % more "
+         "latency at 0.3 flits/node/cycle.", "+50 %"),
+        ("near", "! For uniform traffic decide by cost up to 0.3: latencies differ by at most 8 %, "
+         "and both carry 0.5 flits/node/cycle.", "8 %"),
+        ("half", "✓ Take a for uniform traffic: 50 % less latency at 0.3 flits/node/cycle, and "
+         "both carry 0.3 flits/node/cycle.", "−50 %"),
+        ("two", "✓ For uniform traffic decide by cost: latencies of a and b are the same, and both "
+         "carry 0.5 flits/node/cycle.", "0 %"),
+        ("middle", "At 0.2, the highest load that all have a latency of, a is faster: 25.00 ± 0.50 "
+         "cycles. B takes 26.00 ± 0.10, +4.0 %. Between a and c no difference is sure.", None),
+        ("within", "✓ For uniform traffic decide by cost: latencies differ by at most 3.3 %, and "
+         "both carry 0.3 flits/node/cycle.", None),
+        ("unsure", "? Which to take for uniform traffic is open: no difference in latency is sure.",
+         None),
+        ("apart", "? Which to take for uniform traffic is open: no load has a latency of each.",
+         None),
     ],
-)
+)  # fmt: skip
 def test_which_one_to_take_and_who_carries_most_are_said_as_far_as_they_are_known(
     name, sentence, tile
 ):

@@ -99,22 +99,9 @@ ROOM = "netloom.pages.explorer"
 """The package that holds the page's style, script and template."""
 
 MODULES = (
-    "walks",
-    "scale",
-    "brushes",
-    "scene",
-    "words",
-    "model",
-    "data",
-    "address",
-    "panel",
-    "matrix",
-    "loads",
-    "time",
-    "saved",
-    "side",
-    "main",
-)
+    "walks", "scale", "brushes", "scene", "words", "model", "data", "address", "panel", "matrix",
+    "loads", "time", "saved", "side", "main",
+)  # fmt: skip
 """The modules of the script, each behind those that it imports from."""
 
 
