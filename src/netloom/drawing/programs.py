@@ -438,16 +438,8 @@ def timeline_of(
     )
 
 
-def trace_timeline(
-    run: TraceRun,
-    topology: Topology,
-    *,
-    unit: str,
-    size: str,
-    unit_us: float | None,
-    crossed: Crossed | None,
-) -> Timeline:
-    """Return the timeline of a trace, on tracks of its tasks.
+def trace_timeline(run: TraceRun, topology: Topology, **how: Any) -> Timeline:
+    """Return the timeline of a trace, on tracks of its tasks. ``how`` as ``timeline_of`` has it.
 
     What a node without a task passes on, in the tree of a multicast, is on a track of the node.
     """
@@ -475,15 +467,8 @@ def trace_timeline(
         ids=[trace.ids[each] for each in entry.tolist()],
         computing=(trace.run[entry] > 0) & (table.run == 0),  # ranks that share a host
     )
-    return timeline_of(
-        happened,
-        program=f"{trace.name} on {topology.name}",
-        unit=unit,
-        size=size,
-        unit_us=unit_us,
-        crossed=crossed,
-        path=run.critical_path,
-    )
+    program = f"{trace.name} on {topology.name}"
+    return timeline_of(happened, program=program, path=run.critical_path, **how)
 
 
 def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Happened:

@@ -89,8 +89,6 @@ def one_scale(shown: Iterable[tuple[str, Floats]]) -> Iterator[None]:
 def times_of(channels: pl.DataFrame) -> Floats:
     """Return what channels of a table carry, over bandwidth where that differs, as in pictures."""
     loads = channels[LOAD].to_numpy().astype(np.float64)
-    if "bandwidth" not in channels.columns:  # an older release wrote it for some networks only
-        return loads
     rate = channels["bandwidth"].to_numpy()
     return loads if (rate == rate[:1]).all() else loads / rate
 

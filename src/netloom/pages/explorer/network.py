@@ -415,19 +415,14 @@ def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
 
 def _roomy(shown: Any, traffic: Traffic) -> Scene | None:
     """Return a picture of squares at the least width at which it has room. None if at none."""
-    for width in LARGE:
-        scene: Scene | None = shown(traffic, width)
-        if scene is not None:
-            return scene
-    return None
+    return next(filter(None, (shown(traffic, width) for width in LARGE)), None)
 
 
 def _needed(shown: Any, traffic: Traffic) -> Scene:
     scene = _roomy(shown, traffic)
     if scene is None:
-        raise InputError(
-            traffic.topology.name, "more squares than a picture has room for", "fewer nodes"
-        )
+        found = "more squares than a picture has room for"
+        raise InputError(traffic.topology.name, found, "fewer nodes")
     return scene
 
 
