@@ -23,19 +23,6 @@ SMALL = """[...document.querySelectorAll('body *')].filter(each => each.checkVis
 """What has letters of less than 12 pixels."""
 
 
-@pytest.mark.parametrize("width", [390, 820, 1400])
-def test_pictures_stand_side_by_side_only_if_they_are_large(visits, width):
-    visit = visits("fabric")
-    visit.tab.set_viewport_size({"width": width, "height": 900})
-    visit.set(mode="beside", beside=1)
-    one, other = (
-        visit.tab.locator(f"#{each}").bounding_box() for each in ("network", "network-beside")
-    )
-    assert (one["y"] == other["y"]) == (width == 1400)
-    assert min(one["width"], other["width"]) >= min(width - 30, 600)
-    visit.tab.set_viewport_size({"width": 1280, "height": 900})
-
-
 def state_of(visit):
     return visit.js("JSON.parse(JSON.stringify(it.state))")
 
