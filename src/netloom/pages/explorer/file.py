@@ -15,6 +15,7 @@ from netloom.base.progress import patience
 from netloom.base.textfiles import parse_json, read_text, write_text
 from netloom.drawing.frame import COLOURS, DARK_RANGES, DELAYED, RANGES
 from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
+from netloom.experiments.findings import Results, all_results, located
 from netloom.pages.explorer.network import Flows, Table, View, network_json, packed, ports
 from netloom.pages.explorer.views import table_name, views_of
 from netloom.questions.recorded import Recorded, record
@@ -165,6 +166,7 @@ def script() -> str:
 
 
 SUFFIXES = (".html", ".htm")
+STORES = "a store, .sqlite, or an experiment file, .toml"
 SOURCES = "a store, .sqlite, an experiment file, .toml, or an answer, .json"
 PRINTED = "what netloom … --json printed"
 MOST_VIEWS = 12
@@ -252,36 +254,54 @@ def records_of(given: Any) -> Iterator[Recorded]:
     InputError
         If there are none.
     """
-    if isinstance(given, Recorded):
-        yield given
-        return
-    if hasattr(given, "provenance") and hasattr(given, "to_dict"):
-        yield record(given)
-        return
-    if not isinstance(given, str | Path):
-        raise InputError("explore", f"a {type(given).__name__}", f"an answer, {SOURCES}")
-    from netloom.experiments.findings import all_results, located
     from netloom.questions.base import ask
     from netloom.questions.register import by_verb
 
-    path = Path(given)
-    if path.suffix == ".json":
-        # the question is asked again: the JSON has no tables of channels
-        told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
-        try:
-            provenance = told["provenance"]
-            kind = by_verb(provenance["verb"])
-            fields = dict(provenance["configuration"])
-        except (ValueError, KeyError, TypeError, LookupError):
-            raise InputError(str(path), "no answer as --json prints it", PRINTED) from None
-        question = ask(kind.question, fields)
-        yield record(kind.find(question, kind.prepare(question)))
+    if not isinstance(given, str | Path) or Path(given).suffix != ".json":
+        for source in sources_of(given, "explore", SOURCES):
+            if isinstance(source, Recorded):
+                yield source
+            else:
+                yield from (located(each, source.folder) for each in source.answered)
         return
-    if path.suffix not in (".sqlite", ".toml"):
-        suffix = "a folder" if path.is_dir() else f"suffix '{path.suffix}'"
-        raise InputError(str(path), suffix, SOURCES)
-    for found in all_results(path):
-        yield from (located(each, found.folder) for each in found.answered)
+    # the question is asked again: the JSON has no tables of channels
+    path = Path(given)
+    told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
+    try:
+        provenance = told["provenance"]
+        kind = by_verb(provenance["verb"])
+        fields = dict(provenance["configuration"])
+    except (ValueError, KeyError, TypeError, LookupError):
+        raise InputError(str(path), "no answer as --json prints it", PRINTED) from None
+    question = ask(kind.question, fields)
+    yield record(kind.find(question, kind.prepare(question)))
+
+
+def sources_of(
+    given: Any, where: str = "report", wanted: str = STORES
+) -> Sequence[Recorded | Results]:
+    """Return records of answers and results of experiments, from whatever a user has of them.
+
+    Parameters
+    ----------
+    where, wanted
+        What is said of anything else: where it was given, and which files may be.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if isinstance(given, Recorded | Results):
+        return [given]
+    if hasattr(given, "provenance") and hasattr(given, "to_dict"):
+        return [record(given)]
+    if not isinstance(given, str | Path):
+        raise InputError(where, f"a {type(given).__name__}", f"an answer, {wanted}")
+    if Path(given).suffix not in (".sqlite", ".toml"):
+        suffix = "a folder" if Path(given).is_dir() else f"suffix '{Path(given).suffix}'"
+        raise InputError(str(given), suffix, wanted)
+    return all_results(given)
 
 
 def by_network(records: Iterable[Recorded]) -> dict[str, list[Recorded]]:
