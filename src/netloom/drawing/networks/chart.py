@@ -110,14 +110,9 @@ def loaded_chart(
     if "pairs" in channels.columns:
         tips = Tips("most traffic", channels["pairs"].fill_null("").to_list())
     known = load != "channel_load" and "channel_load" in channels.columns and title != PATHS
-    return network_chart(
-        network,
-        values.astype(np.float64),
-        title,
-        tips=tips,
-        paths=channels["channel_load"].to_numpy().astype(np.float64) if known else None,
-        **more,
-    )
+    paths = channels["channel_load"].to_numpy().astype(np.float64) if known else None
+    loads = values.astype(np.float64)
+    return network_chart(network, loads, title, tips=tips, paths=paths, **more)
 
 
 def network_chart(
@@ -192,18 +187,9 @@ def network_chart(
         topology = topology.whole
     shown: Shown = "use" if title == USE else "load" if before is None else "change"
     shown = shown if marked is None else "marked"
-    traffic = Traffic.of_load(
-        topology,
-        load if before is None else load - before,
-        title.removesuffix(ON),
-        scale,
-        shown=shown,
-        paths=paths,
-        before=before,
-        marked=marked,
-        tips=tips,
-        delays=delays,
-    )
+    told: dict[str, Any] = {"paths": paths, "before": before, "marked": marked, "tips": tips}
+    unit, change = title.removesuffix(ON), load if before is None else load - before
+    traffic = Traffic.of_load(topology, change, unit, scale, shown=shown, delays=delays, **told)
     scene = scene_of(traffic, wide)
     if scene is not None:
         return drawn(scene, traffic, when)
@@ -257,6 +243,10 @@ def scene_of(traffic: Traffic, width: float) -> Scene | None:
 LETTER = 7.6
 """Pixels of a letter of a title, about."""
 
+CURVES: dict[str, Any] = {"fill": None, "strokeCap": "round", "clip": False}
+SQUARES: dict[str, Any] = {"fill": None, "strokeCap": "square", "clip": True}
+"""How channels are drawn."""
+
 
 def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     """Return a scene as a chart, which has the sentence of its traffic as title, after ``when``.
@@ -284,13 +274,7 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     if traffic.tips is not None:
         tooltip.append(alt.Tooltip("tips:N", title=traffic.tips.title))
     marks = [
-        _stroked(
-            tables[part.again],
-            tooltip,
-            fill=None,
-            strokeCap="round" if part.squares is None else "square",
-            clip=part.squares is not None,
-        )
+        _stroked(tables[part.again], tooltip, **(CURVES if part.squares is None else SQUARES))
         .transform_filter(f"datum.layer == {place}")
         .encode(stroke=heat)
         for place, part in enumerate(some)
@@ -334,24 +318,11 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
         return alt.Stroke("heat:Q", scale=scale, legend=None)
     marks = _labels(traffic, room)
     said = "".join(f"abs(datum.value - {at}) < 0.01 ? '{text}' : " for at, text in marks.items())
-    look: dict[str, Any] = {
-        "type": "gradient",
-        "orient": "bottom",
-        "direction": "horizontal",
-        "gradientThickness": 10,
-        "labelLimit": 160,
-        "labelFontSize": SIZE,
-        "titleFontSize": SIZE,
-        "labelOverlap": False,
-    }
-    shown = alt.Legend(
-        gradientLength=room,
-        values=list(marks),
-        labelExpr=f"{said}''",
-        titleLimit=room + 60,
-        title=wrap(traffic.measure, max(int((room + 40) / LETTER), 20)),
-        **look,
-    )
+    look: dict[str, Any] = {"type": "gradient", "orient": "bottom", "direction": "horizontal"}
+    look |= {"labelFontSize": SIZE, "titleFontSize": SIZE, "labelLimit": 160, "labelOverlap": False}
+    look |= {"gradientThickness": 10, "gradientLength": room, "titleLimit": room + 60}
+    title = wrap(traffic.measure, max(int((room + 40) / LETTER), 20))
+    shown = alt.Legend(values=list(marks), labelExpr=f"{said}''", title=title, **look)
     return alt.Stroke("heat:Q", scale=scale, legend=shown)
 
 
@@ -418,13 +389,9 @@ def _measured(traffic: Traffic) -> str:
 def _stroked(table: pl.DataFrame, tooltip: Any, **mark: Any) -> alt.Chart:
     """Return paths as strokes, as thick as a column says."""
     made: alt.Chart = alt.Chart(table).mark_point(filled=False, size=4, opacity=1, **mark)
-    return made.encode(
-        x=alt.value(0),
-        y=alt.value(0),
-        shape=alt.Shape("path:N", scale=None),
-        strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
-        tooltip=tooltip,
-    )
+    at, path = alt.value(0), alt.Shape("path:N", scale=None)
+    thick = alt.StrokeWidth("thick:Q", scale=None)
+    return made.encode(x=at, y=at, shape=path, strokeWidth=thick, tooltip=tooltip)
 
 
 def _bundles(bundles: Bundles) -> alt.Chart:

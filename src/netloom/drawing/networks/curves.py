@@ -206,16 +206,9 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     note = "a node's number: its row's and its column's added; " if grid.folded else ""
     note += "lines lie right of their direction"
     note += ", stubs lead to the number at their end" if grid.far.any() else ""
-    return Scene(
-        wide,
-        tall + BELOW + below,
-        (drawn,),
-        words=(*words, *names),
-        discs=(*discs, *listed),
-        dots=(dots,),
-        arrows=tuple(arrows),
-        note=note,
-    )
+    words, discs = [*words, *names], (*discs, *listed)
+    scene = Scene(wide, tall + BELOW + below, (drawn,), (), tuple(words), discs, note=note)
+    return replace(scene, dots=(dots,), arrows=tuple(arrows))
 
 
 def _grid(topology: Topology, width: float) -> _Grid:
@@ -380,16 +373,9 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     matrices = uplink_matrices(traffic, laid, left, top, width - left)
     if beside and not matrices.channels:
         listed, names, below = named_below(traffic, foot, width)
-    return Scene(
-        width,
-        max(foot + below, matrices.height),
-        (drawn, rim, *matrices.channels),
-        (*boxes, *matrices.boxes),
-        (*words, *names, *matrices.words),
-        (*discs, *listed),
-        bundles,
-        note=note,
-    )
+    channels, height = (drawn, rim, *matrices.channels), max(foot + below, matrices.height)
+    boxes, words = (*boxes, *matrices.boxes), (*words, *names, *matrices.words)
+    return Scene(width, height, channels, boxes, words, (*discs, *listed), bundles, note=note)
 
 
 def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> tuple[Scene, Floats]:
@@ -916,17 +902,11 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     hosts = straight(ended, ring.at(at, first), ring.at(at, first + HOSTS), pitch)
     discs = discs_on(traffic, (chords, hosts), words, places)
     listed, names, below = named_below(traffic, end + 16, width, left)
-    return Scene(
-        width,
-        max(base.height, end + 16 + below),
-        (chords, local, hosts, matrix),
-        base.boxes,
-        (*words, *names),
-        (*discs, *listed),
-        () if not ring.square and len(local.channel) else base.bundles,
-        note=note,
-        marks=marked_squares(traffic, local) if ring.square else (),
-    )
+    channels, height = (chords, local, hosts, matrix), max(base.height, end + 16 + below)
+    marks = marked_squares(traffic, local) if ring.square else ()
+    rim = () if not ring.square and len(local.channel) else base.bundles
+    found = Scene(width, height, channels, base.boxes, (*words, *names), (*discs, *listed), rim)
+    return replace(found, note=note, marks=marks)
 
 
 def every_chord(traffic: Traffic, across: float) -> Scene:
@@ -961,14 +941,10 @@ def _on_ring(traffic: Traffic, ring: _Ring) -> Scene:
     arcs = ring.arcs(ring.slot(each, 0.06), ring.slot(each, 0.94))
     middles = ring.at(ring.angle(np.arange(shape.groups, dtype=np.float64)), ring.away)
     frames = [Box(float(x - side / 2), float(y - side / 2), side, side) for x, y in middles]
-    return Scene(
-        2 * ring.x,
-        TOP + 2 * ring.x,
-        (_chords(traffic, ring, shown[far]), _local(traffic, ring, shown[~far], middles)),
-        tuple(frames) if side else (),
-        tuple(words),
-        bundles=(Bundles(arcs, np.full(len(each), ARC), style="network-rim"),),
-    )
+    channels = (_chords(traffic, ring, shown[far]), _local(traffic, ring, shown[~far], middles))
+    rim, boxes = Bundles(arcs, np.full(len(each), ARC), style="network-rim"), tuple(frames)
+    size = 2 * ring.x, TOP + 2 * ring.x
+    return Scene(*size, channels, boxes if side else (), tuple(words), bundles=(rim,))
 
 
 def _chords(traffic: Traffic, ring: _Ring, channels: Ints) -> Channels:

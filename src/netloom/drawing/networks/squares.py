@@ -21,7 +21,6 @@ from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.scene import (
     Box,
     Cells,
-    Channels,
     Scene,
     Word,
     as_squares,
@@ -188,17 +187,10 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
     words += names
     right = [box.x + box.width + look.strip for box in boxes]
     right += [word.extent[1] for word in words]
-    return Scene(
-        max(*right, min(look.width, SLIM)),
-        top + 4 + below,
-        (drawn,),
-        tuple(boxes),
-        tuple(words),
-        (*discs, *listed),
-        cells=tuple(cells),
-        note=look.note,
-        marks=marked_squares(traffic, drawn),
-    )
+    wide = max(*right, min(look.width, SLIM))
+    scene = Scene(wide, top + 4 + below, (drawn,), tuple(boxes), tuple(words), (*discs, *listed))
+    marks = marked_squares(traffic, drawn)
+    return replace(scene, cells=tuple(cells), note=look.note, marks=marks)
 
 
 def _strips(traffic: Traffic, panel: Panel, x: float, y: float, cell: float, what: str) -> Cells:
@@ -261,15 +253,9 @@ def planes_scene(traffic: Traffic, width: float) -> Scene | None:
     node_at = "(z,y,x)" if across else "(y,x)"
     note = f"a square is the channel that leaves node {node_at}: row y, column x"
     note += "" if across else "; strips are means of rows and columns"
-    look = Look(
-        width,
-        RASTER_TALL,
-        note,
-        [*map(str, range(rows))],
-        numbered=True,
-        beside=bool(across),
-        strips="" if across else "mean",
-    )
+    names = [*map(str, range(rows))]
+    look = Look(width, RASTER_TALL, note, names, numbered=True, beside=bool(across))
+    look = look if across else replace(look, strips="mean")
     return panels_scene(traffic, bands, look)
 
 
@@ -384,14 +370,11 @@ def with_hosts(traffic: Traffic, scene: Scene | None, width: float) -> Scene | N
         squares.append(squares_at(0.0, top, row, column, side))
         top += side * (int(row.max(initial=-1)) + 1) + 6
     drawn = as_squares(traffic, shown, np.concatenate(squares))
-    return replace(
-        scene,
-        height=top,
-        channels=(*scene.channels, drawn),
-        words=(*scene.words, *words),
-        discs=(*beside_squares(traffic, drawn, words, (width, top)), *scene.discs),
-        marks=(*scene.marks, *marked_squares(traffic, drawn)),
-    )
+    discs = (*beside_squares(traffic, drawn, words, (width, top)), *scene.discs)
+    marks = (*scene.marks, *marked_squares(traffic, drawn))
+    channels, words = (*scene.channels, drawn), [*scene.words, *words]
+    found = replace(scene, height=top, channels=channels, words=tuple(words))
+    return replace(found, discs=discs, marks=marks)
 
 
 # -- means and all in falling order ----------------------------------------------------------------
@@ -444,16 +427,8 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
         top += APART
     bars, said, box, top = _profile(traffic, top, min(width, 620.0))
     listed, names, below = named_below(traffic, top + APART, width)
-    none = Channels(np.zeros(0, np.int64), squares=np.zeros((0, 3)))
-    return Scene(
-        width,
-        top + APART + below,
-        (none,),
-        (box,),
-        (*words, *said, *names),
-        tuple(listed),
-        cells=(*cells, bars),
-    )
+    height, words = top + APART + below, [*words, *said, *names]
+    return Scene(width, height, (), (box,), tuple(words), tuple(listed), cells=(*cells, bars))
 
 
 def _sums(topology: Topology) -> list[Sums]:
