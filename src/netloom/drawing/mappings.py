@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -118,14 +118,9 @@ def falling(before: Floats, after: Floats, unit: str, which: str, title: str) ->
     """
     highest = max(float(each.max(initial=0.0)) for each in (before, after))
     by, shown = SIZE.scale(highest) if unit == "bytes" and highest else (1.0, unit)
-    return ranked(
-        {"rank order": before / by, "found": after / by},
-        {"rank order": MINE, "found": AFTER},
-        title,
-        along=f"{which}, busiest first",
-        up=f"load ({shown})",
-        size=(WIDTH, 200.0),
-    )
+    loads, looks = {"rank order": before / by, "found": after / by}, {"rank order": MINE}
+    axes: dict[str, Any] = {"along": f"{which}, busiest first", "up": f"load ({shown})"}
+    return ranked(loads, looks | {"found": AFTER}, title, **axes, size=(WIDTH, 200.0))
 
 
 def changes(changed: Sequence[Change]) -> alt.LayerChart:

@@ -99,15 +99,9 @@ def nodes_over_time(
     legend = alt.Legend(orient="bottom", symbolType="square") if len(known) > 1 else None
     colours = alt.Scale(domain=known, range=[KINDS[kind] for kind in known])
     bar = alt.Chart(table).mark_bar(orient="horizontal", height=BAR * height / rows)
-    drawn = [
-        bar.encode(
-            x=x,
-            x2="end:Q",
-            y=y,
-            color=alt.Color("does:N", title=None, legend=legend, scale=colours),
-            tooltip=["row", "does", "begin", "end"],
-        )
-    ]
+    colour = alt.Color("does:N", title=None, legend=legend, scale=colours)
+    told = ["row", "does", "begin", "end"]
+    drawn = [bar.encode(x=x, x2="end:Q", y=y, color=colour, tooltip=told)]
     several = f"; a row is {counted(each, 'node')}" if each > 1 else ""
     said = f"When nodes send{' and wait to send' * (len(known) > 1)}{several}"
     if len(path):
@@ -171,17 +165,10 @@ def _in_use(table: pl.DataFrame, last: float, unit: str, title: str) -> alt.Laye
     full = alt.Scale(domain=FULL, range="heatmap", interpolate="rgb")
     idle = "datum.value == 0 ? 'idle' : datum.value == 1 ? 'full' : '50\u00a0%'"
     legend = alt.Legend(orient="bottom", gradientLength=200, values=[0, 0.5, 1], labelExpr=idle)
-    layers = [
-        alt.Chart(table)
-        .mark_rect()
-        .encode(
-            x=x,
-            x2="end:Q",
-            y=y,
-            tooltip=["name", "begin", "percent"],
-            color=alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend),
-        )
-    ]
+    colour = alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend)
+    told = ["name", "begin", "percent"]
+    cells = alt.Chart(table).mark_rect()
+    layers = [cells.encode(x=x, x2="end:Q", y=y, tooltip=told, color=colour)]
     if table["critical"].any():
         marked = alt.Chart(table.filter("critical")).mark_bar(style="ink", height=3)
         layers.append(marked.encode(x=x, x2="end:Q", y=y))
@@ -244,13 +231,8 @@ def _path(table: pl.DataFrame) -> pl.DataFrame:
     """Return the steps of the critical path: from where and when, to where and when."""
     spent = [pl.col(each.name).cast(pl.Float64) for each in leaves(Spent)]
     there, done = pl.col("source_node").cast(pl.Float64), pl.col("complete").cast(pl.Float64)
-    return table.select(
-        "id",
-        begin=done - pl.sum_horizontal(spent),
-        end=done,
-        row=there,
-        until=pl.col("target_node").cast(pl.Float64).fill_null(there),
-    )
+    begin, target = done - pl.sum_horizontal(spent), pl.col("target_node").cast(pl.Float64)
+    return table.select("id", begin=begin, end=done, row=there, until=target.fill_null(there))
 
 
 # -- timelines -------------------------------------------------------------------------------------
@@ -396,15 +378,13 @@ def timeline_of(
         edges = nanoseconds(path.start + np.append(0.0, np.cumsum(each)), scale)
         kept = np.flatnonzero(np.diff(edges) > 0)
         names = [name.replace("_", " ") for name in spent]
-        critical = Slices(  # its parts, one after the other
-            "critical path",
+        track, args = (
             np.full(len(kept), len(tracks)),
-            edges[:-1][kept],
-            edges[1:][kept],
-            [names[place % len(names)] for place in kept.tolist()],
             {"row": path.rows[kept // len(names)].tolist()},
         )
-        slices.append(critical)
+        called = [names[place % len(names)] for place in kept.tolist()]  # one after the other
+        ends = edges[:-1][kept], edges[1:][kept]
+        slices.append(Slices("critical path", track, *ends, called, args))
         tracks.append(Track("critical path", "critical path"))
     counters = []  # what the busiest channels carry over their bandwidth, over time
     if crossed is not None:
@@ -429,13 +409,9 @@ def timeline_of(
         "rows_left_out": len(begun) - int(shown.sum()),
         "counters": UNKNOWN if crossed is None else SPREAD,
     }
-    return Timeline(
-        tracks=tuple(tracks),
-        slices=tuple(slices),
-        arrows=Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1),
-        counters=tuple(counters),
-        about=said | dict(about or {}),
-    )
+    arrows = Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1)
+    told = said | dict(about or {})
+    return Timeline(tuple(tracks), tuple(slices), arrows, tuple(counters), told)
 
 
 def trace_timeline(run: TraceRun, topology: Topology, **how: Any) -> Timeline:
@@ -477,15 +453,8 @@ def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Ha
     awaited = np.zeros(len(rows), np.bool_)  # those that released others, by being complete last
     awaited[rows["last"][rows["last"] >= 0]] = True
     times = {name: rows[name] if name in known else none for name in (*TIMES, *SPANS)}
-    return Happened(
-        source=source,
-        target=target,
-        times=times,
-        size=rows["flits"],
-        moved=moved_rows(rows),
-        awaited=awaited,
-        **more,
-    )
+    kept: dict[str, Any] = {"size": rows["flits"], "moved": moved_rows(rows), "awaited": awaited}
+    return Happened(source=source, target=target, times=times, **kept, **more)
 
 
 def nodes_timeline(
@@ -496,22 +465,13 @@ def nodes_timeline(
     ``unit_us``: µs of a cycle, if they are known. ``about``: what else to say.
     """
     rows, topology = kept.rows, network.topology
-    happened = happened_to(
-        rows,
-        names=[f"node {topology.name_of(node)}" for node in range(topology.num_hosts)],
-        source=rows["source"],
-        target=rows["target"],
-        computing=kept.computing,
-    )
-    return timeline_of(
-        happened,
-        program=f"{program} on {topology.name}",
-        unit="cycles",
-        size="flits",
-        unit_us=unit_us,
-        crossed=crossed_channels(network, rows, kept.channel_flits),
-        about=about,
-    )
+    ends = {"source": rows["source"], "target": rows["target"]}
+    names = [f"node {topology.name_of(node)}" for node in range(topology.num_hosts)]
+    happened = happened_to(rows, **ends, names=names, computing=kept.computing)
+    crossed = crossed_channels(network, rows, kept.channel_flits)
+    how: dict[str, Any] = {"unit_us": unit_us, "crossed": crossed, "about": about}
+    program = f"{program} on {topology.name}"
+    return timeline_of(happened, program=program, unit="cycles", size="flits", **how)
 
 
 def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> list[_Part]:

@@ -160,13 +160,8 @@ def lanes(owner: Ints, start: Nanoseconds, end: Nanoseconds) -> Nanoseconds:
     order = np.lexsort((end, start, owner))
     last, many = None, 0
     free, taken = list[int](), list[tuple[int, int]]()  # lanes, and those in use: until, lane
-    for place, who, begin, over in zip(
-        order.tolist(),
-        owner[order].tolist(),
-        start[order].tolist(),
-        end[order].tolist(),
-        strict=True,
-    ):
+    spans = (each[order].tolist() for each in (owner, start, end))
+    for place, who, begin, over in zip(order.tolist(), *spans, strict=True):
         if who != last:
             last, many, free, taken = who, 0, [], []
         while taken and taken[0][0] <= begin:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import inf
 from typing import Any, NamedTuple
@@ -316,7 +317,6 @@ def decide(group: CurveGroup) -> Decision:
     """Return which curve of a group to take and why. Of a single curve how far it goes."""
     told = group.simulated or group.models
     found = _alone(told[0], group) if len(told) == 1 else _choice(told, group)
-    verdict = found.verdict
     lines: dict[str, str] = {}
     if len(told) > 1 and group.axes.open:
         lines["load"] = carries_most(told)
@@ -330,13 +330,8 @@ def decide(group: CurveGroup) -> Decision:
         if last["behind"] and last["load"] == curve.kept_up:
             at, runs = number(curve.kept_up), runs_said(last)
             behind.append(f"At {at}, {curve.label} carried the load in {runs} runs.")
-    verdict = Verdict(
-        verdict.mark,
-        verdict.sentence,
-        verdict.of,
-        {label: said for label, said in lines.items() if said},
-        note=" ".join(behind),
-    )
+    lines = {label: said for label, said in lines.items() if said}
+    verdict = replace(found.verdict, lines=lines, note=" ".join(behind))
     return found._replace(verdict=verdict, several=len(told) > 1)
 
 

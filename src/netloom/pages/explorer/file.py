@@ -36,18 +36,12 @@ def view_json(view: View) -> dict[str, Any]:
             "changes": packed(changed),
             "critical": [list(each) for each in view.frames.critical],
         }
-    return {
-        "name": view.name,
+    plain = "name", "command", "unit", "missing", "delays", "full", "tie"
+    return {each: getattr(view, each) for each in plain} | {
         "verdict": view.verdict.to_dict() | {"of": view.verdict.of},
-        "command": view.command,
-        "unit": view.unit,
         "load": packed(view.load if exact else view.load.astype(np.float32)),
         "flows": None if view.flows is None else _flows(view.flows),
         "ways": _ways(view),
-        "missing": view.missing,
-        "delays": view.delays,
-        "full": view.full,
-        "tie": view.tie,
         "frames": frames,
     }
 
