@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import altair as alt
 import numpy as np
@@ -243,6 +243,9 @@ class Look(NamedTuple):
     named: bool = True
 
 
+Looks: TypeAlias = Mapping[str, Look]
+"""How lines look, by their names."""
+
 MINE, OTHERS, AFTER = Look(THIS), Look(REFERENCE), Look(BEST)
 MODEL = Look(THIS, DASHED)
 """What is asked about, what it is compared with, what is best, and what a model has for it."""
@@ -303,13 +306,7 @@ class Panel:
         return base
 
     def lines(
-        self,
-        table: pl.DataFrame,
-        by: str,
-        looks: Mapping[str, Look],
-        *,
-        points: float = 32,
-        **mark: Any,
+        self, table: pl.DataFrame, by: str, looks: Looks, *, points: float = 32, **mark: Any
     ) -> list[alt.Chart]:
         """Return the lines of a table, one for each name of its column ``by``, and their points."""
         drawn = []
@@ -322,12 +319,12 @@ class Panel:
                 drawn += self._marks(table, by, mine, "circle", opacity=1, size=size)
         return drawn
 
-    def areas(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+    def areas(self, table: pl.DataFrame, by: str, looks: Looks) -> list[alt.Chart]:
         """Return the intervals from ``low`` to ``high``, of each series."""
         known = table.drop_nulls("high").with_columns(pl.col("low").alias(self.y.field))
         return self._marks(known, by, looks, "area", y2="high:Q", opacity=0.2)
 
-    def hollow(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+    def hollow(self, table: pl.DataFrame, by: str, looks: Looks) -> list[alt.Chart]:
         """Return hollow points, of what is not known well."""
         return self._marks(table, by, looks, "point", filled=False, size=60, strokeWidth=2)
 
@@ -335,12 +332,11 @@ class Panel:
         self,
         table: pl.DataFrame,
         by: str,
-        looks: Mapping[str, Look],
+        looks: Looks,
         kind: str,
         y2: str | None = None,
         **mark: Any,
     ) -> list[alt.Chart]:
-
         drawn, there = [], set(table[by].to_list())
         colours = {name: look.colour for name, look in looks.items()}
         ramp = {name: shade for name, shade in colours.items() if not isinstance(shade, str)}
@@ -379,7 +375,7 @@ class Panel:
         return self.width * self.x.at(x), self.height * (1 - self.y.at(y))
 
     def ends_of(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = ()
+        self, table: pl.DataFrame, by: str, looks: Looks, more: Sequence[End] = ()
     ) -> list[alt.Chart]:
         """Return the names of the lines of a table at their last points, and ``more``.
 
@@ -585,7 +581,7 @@ MOST_POINTS = 1000
 
 def ranked(
     loads: Mapping[str, Floats | pl.Series],
-    looks: Mapping[str, Look],
+    looks: Looks,
     title: str,
     *,
     along: str = "channels, busiest first",
