@@ -313,20 +313,24 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
         names += [name] if name not in names else []
         row_of[channel] = len(names) - 1
     place = np.argsort(order)[cube.channel_source]
-    found = list[list[Band]]()
-    for axis in range(len(cube.sides)):  # nodes in a line: those of one prefix
-        long = prod(cube.sides[axis:])
-        bands = []
-        for line, nodes in enumerate(order.reshape(-1, long)):
-            places = np.stack(np.unravel_index(nodes, cube.sides)).tolist()
-            alike = ["·" if len(set(each)) > 1 else str(each[0]) for each in places]
-            channel = np.flatnonzero(place // long == line)
-            at = row_of[channel], place[channel] % long
-            panel = Panel(f"nodes ({','.join(alike)})", channel, *at, len(names), long)
-            bands.append(Band("", [panel]))
-        found.append(bands)
     look = Look(width, RASTER_TALL, NOTE + STRIPS, names, strips="most")
-    return panels_scene(traffic, max(found, key=look.cell), look)
+    longs = [prod(cube.sides[axis:]) for axis in range(len(cube.sides))]
+
+    def fits(long: int) -> float:
+        """Return about how large squares are with so many nodes in a line."""
+        tall = look.tall * long / cube.num_routers - LINE - GAP - look.strip
+        return min((width - look.margin([]) - look.strip) / long, tall / len(names), LARGEST)
+
+    long = max(longs, key=fits)  # those of one prefix
+    bands = []
+    for line, nodes in enumerate(order.reshape(-1, long)):
+        places = np.stack(np.unravel_index(nodes, cube.sides)).tolist()
+        alike = ["·" if len(set(each)) > 1 else str(each[0]) for each in places]
+        channel = np.flatnonzero(place // long == line)
+        at = row_of[channel], place[channel] % long
+        panel = Panel(f"nodes ({','.join(alike)})", channel, *at, len(names), long)
+        bands.append(Band("", [panel]))
+    return panels_scene(traffic, bands, look)
 
 
 def gray_order(sides: tuple[int, ...]) -> Ints:
