@@ -113,20 +113,10 @@ def test_lines_that_lie_on_each_other_are_both_named():
     x, y = axis("x", "x (hops)", [1, 2]), axis("y", "y (cycles)", [1, 2])
     looks = looks_of(["one", "other", "third"])
     where = panel(x, y, looks)
-    table = pl.DataFrame(
-        {
-            "x": [1.0, 2.0] * 3,
-            "y": [1.0, 2.0, 1.0, 2.0, 1.0, 1.5],
-            "of": ["one", "one", "other", "other", "third", "third"],
-        }
-    )
-    _, texts = drawn(
-        [
-            where.drawn(
-                [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)], "title"
-            )
-        ]
-    )
+    names = [name for name in looks for _ in range(2)]
+    table = pl.DataFrame({"x": [1.0, 2.0] * 3, "y": [1.0, 2.0] * 2 + [1.0, 1.5], "of": names})
+    layers = [*where.lines(table, "of", looks), *where.ends_of(table, "of", looks)]
+    _, texts = drawn([where.drawn(layers, "title")])
     said = [each.said for each in texts]
     assert {"one", "= other", "third"} <= set(said)
     assert overlapping(texts) == []

@@ -145,16 +145,11 @@ def test_red_is_what_delays(offered, mark):
     assert max(heats) > 0
 
 
-@pytest.mark.parametrize(
-    "on",
-    [
-        "fat-tree:4x3",
-        "graph:examples/my-cluster.graphml",
-        "dragonfly:2x4x8",
-        "hyperx:4x4/4",
-        "mesh:4x4/4",
-    ],
-)
+CLUSTER = "graph:examples/my-cluster.graphml"
+HOSTED = "fat-tree:4x3", CLUSTER, "dragonfly:2x4x8", "hyperx:4x4/4", "mesh:4x4/4"
+
+
+@pytest.mark.parametrize("on", HOSTED)
 def test_hosts_channels_are_drawn_and_the_first_is_the_one_of_the_sentence(on):
     found = nl.analyze(LAMMPS, on, random_mappings=0)
     channel = found.to_dict()["busiest_channel"]
@@ -194,7 +189,7 @@ def test_a_node_of_a_timeline_is_numbered_beside_the_middle_of_its_bars():
 
 
 def test_channels_are_colored_by_what_fills_them_where_delays_are_unknown():
-    found = record(nl.analyze(LAMMPS, "graph:examples/my-cluster.graphml", random_mappings=0))
+    found = record(nl.analyze(LAMMPS, CLUSTER, random_mappings=0))
     assert found.figures["saturation"]["worst_node"] is None
     drawn = json.dumps(chart_of(found).to_dict(), ensure_ascii=False).replace("\u00a0", " ")
     assert "full 7.19 M bytes" in drawn

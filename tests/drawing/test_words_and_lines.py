@@ -77,17 +77,9 @@ def test_bars_of_a_narrow_page_have_their_whole_names():
 
 
 def test_names_below_narrow_axes_stand_after_a_piece_of_their_line():
-    looks = {
-        "a solid line of ours": Look(THIS, SOLID),
-        "a dashed line of others": Look(BEST, DASHED),
-    }
-    table = pl.DataFrame(
-        {
-            "x": [0.0, 1.0] * 2,
-            "y": [0.0, 1.0, 1.0, 0.0],
-            "of": [name for name in looks for _ in range(2)],
-        }
-    )
+    looks = {"a solid line": Look(THIS, SOLID), "a dashed line": Look(BEST, DASHED)}
+    names = [name for name in looks for _ in range(2)]
+    table = pl.DataFrame({"x": [0.0, 1.0] * 2, "y": [0.0, 1.0, 1.0, 0.0], "of": names})
     more = [
         End("an idle network's latency", 1.0, 0.5, REFERENCE, DOTTED),
         End("points that were simulated", 1.0, 0.6, THIS, ()),

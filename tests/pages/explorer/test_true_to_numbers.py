@@ -180,15 +180,9 @@ def check_verdict(visit, drawn, view):
     if mark == "fine":
         assert not any(map(is_red, colors.values()))
     if mark == "act" and view.load.any():
-        ends = [drawn.legends["load"].colors[at] for at in (0, 1)]
-        assert any(
-            max(
-                np.abs(np.array([int(c[at : at + 2], 16) for at in (1, 3, 5)]) - end).max()
-                for end in ends
-            )
-            > 60
-            for c in colors.values()
-        )
+        ends = np.array(drawn.legends["load"].colors[:2])
+        shades = np.array([list(bytes.fromhex(each[1:7])) for each in colors.values()])
+        assert np.abs(shades[:, None] - ends).max() > 60
 
 
 @pytest.mark.parametrize("verb", EXPLORED)

@@ -20,14 +20,8 @@ from tests.questions.small_answers import ANSWERS, there_and_back
 
 ASKED = [name for name in ANSWERS if name.split(",")[0] in EXPLORED]
 
-COUNTED = {
-    "simulate": "offered",
-    "find_saturation": "offered",
-    "predict_latency": "offered",
-    "simulate_loop": "applied",
-    "simulate_broadcast": "rate",
-    "simulate_transactions": "",
-}
+COUNTED = dict.fromkeys(("simulate", "find_saturation", "predict_latency"), "offered")
+COUNTED |= {"simulate_loop": "applied", "simulate_broadcast": "rate", "simulate_transactions": ""}
 """Verbs that count what crosses channels, and the column of loads."""
 
 

@@ -23,22 +23,13 @@ COLUMNS = {
 def curve(label, points, fell=None, found=None, limit=None):
     """Return a curve of points (load, latency, half of the interval or None)."""
     rows = [
-        {
-            "load": load,
-            "latency": latency,
-            "low": half and latency - half,
-            "high": half and latency + half,
-            "accepted": load,
-            "runs": 1,
-            "behind": 0,
-        }
-        for load, latency, half in points
+        (load, at, half and at - half, half and at + half, load, None, None, 1, 0)
+        for load, at, half in points
     ]
-    table = pl.DataFrame(rows, schema=COLUMNS)
+    table = pl.DataFrame(rows, schema=COLUMNS, orient="row")
     kept = points[-1][0] if points else None
-    return Curve(
-        False, {"topology": label}, label, table, table, kept, fell, limit, found, None, ()
-    )
+    ends = kept, fell, limit, found
+    return Curve(False, {"topology": label}, label, table, table, *ends, None, ())
 
 
 def exact(label, latencies, fell=None):
