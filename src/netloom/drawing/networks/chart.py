@@ -189,7 +189,9 @@ def network_chart(
     shown = shown if marked is None else "marked"
     told: dict[str, Any] = {"paths": paths, "before": before, "marked": marked, "tips": tips}
     unit, change = title.removesuffix(ON), load if before is None else load - before
-    traffic = Traffic.of_load(topology, change, unit, scale, shown=shown, delays=delays, **told)
+    traffic = Traffic.of_load(
+        topology, change, unit, scale=scale, shown=shown, delays=delays, **told
+    )
     scene = scene_of(traffic, wide)
     if scene is not None:
         return drawn(scene, traffic, when)

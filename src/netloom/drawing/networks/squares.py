@@ -1,4 +1,4 @@
-"""Networks as matrices of squares, a square a channel, and those too large for that as means.
+"""Networks as matrices of squares, one per channel, and those too large for that as means.
 
 Larger tori have a raster for each direction and plane. A HyperX has one of senders and receivers
 for each line and dimension. A cube of four dimensions and more, a hypercube too, has its nodes from

@@ -277,9 +277,9 @@ class Traffic:
         """How many channels that are not named are as busy as the last that is."""
         if self.marked or not self.busiest:
             return 0
-        return len(self._alike(self.busiest[-1])) - sum(
-            self.said(each) == self.said(self.busiest[-1]) for each in self.busiest
-        )
+        last = self.busiest[-1]
+        named = sum(self.said(each) == self.said(last) for each in self.busiest)
+        return len(self._alike(last)) - named
 
     def _alike(self, channel: int) -> list[int]:
         """Return the channels that carry the same as one, to the digits that are shown."""
@@ -298,21 +298,14 @@ class Traffic:
         return bool((rate == rate[:1]).all())
 
     @classmethod
-    def of_load(
-        cls,
-        topology: Topology,
-        load: Floats,
-        unit: str,
-        scale: tuple[float, float] | None = None,
-        **more: Any,
-    ) -> Traffic:
+    def of_load(cls, topology: Topology, load: Floats, unit: str, **more: Any) -> Traffic:
         """Return the traffic of loads, as long as ``time``. Of use, in flits/cycle.
 
         ``more`` are the other attributes. Those ``before`` are loads, too. Times are loads where
         all channels between routers have one bandwidth, whichever. Use is always a share of a
         channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale, **more)
+        found = cls(topology, load, unit, **more)
         if (found.even and found.shown != "use") or found.shown == "marked":
             return found
         rate = topology.channel_bandwidth[: len(load)]
