@@ -616,12 +616,9 @@ def ranked(
     last = float(curves["place"].max() or 1)  # type: ignore[arg-type]
     said = f"busiest: {number(bound)} at least" if bound else ""
     names = [name for name, look in looks.items() if look.named]
-    where = panel(
-        Axis("place", along, 0.0, 1.02 * last, whole=True),
-        axis("load", up, [*curves["load"], bound, most, 1]),
-        [*names, said] if said else names,
-        *size,
-    )
+    names += [said] if said else []
+    x = Axis("place", along, 0.0, 1.02 * last, whole=True)
+    where = panel(x, axis("load", up, [*curves["load"], bound, most, 1]), names, *size)
     ends = [End.of_bound(said, where.x.high, bound)] if bound else []
     layers = [
         *(where.across(bound) if bound else []),

@@ -90,39 +90,27 @@ def bars(
     along = axis("value", unit, seen, share=share, room=0.0)
     if fits < WIDE or (share and fits < WIDE_SHARES):
         along = replace(along, steps=2 if fits < WIDE else 4)
-    table = pl.DataFrame(
-        {
-            "name": names,
-            "value": [float(row.value) for row in rows],
-            "colour": [row.colour for row in rows],
-        }
-    )
+    table = pl.DataFrame({"name": names, "value": [float(row.value) for row in rows]})
+    table = table.with_columns(colour=pl.Series([row.colour for row in rows]))
     height = step * max(len(rows), 1)
     down = OVER / 2 if over else 0.0
     y = named_rows("name", names)
-    drawn = (
-        alt.Chart(table)
-        .mark_bar(height=BAR, yOffset=down)
-        .encode(
-            x=along.encoding(alt.X),
-            x2=alt.datum(along.low),
-            y=y.axis(None) if over else y,
-            color=alt.Color("colour:N", scale=None),
-            tooltip=["name", "value"],
-        )
-    )
+    colour, x = alt.Color("colour:N", scale=None), along.encoding(alt.X)
+    shown = alt.Chart(table).mark_bar(height=BAR, yOffset=down).encode(x=x, color=colour)
+    ends, tips = alt.datum(along.low), ["name", "value"]
+    drawn = shown.encode(x2=ends, y=y.axis(None) if over else y, tooltip=tips)
     where = Panel(along, Axis("value", "", 0, 1), fits, height)
-    tips = [max(row.value, *(row.between or (row.value,))) for row in rows]
-    tips = [along.high] * len(tips) if bound else tips  # beside the line of the bound
+    far = [max(row.value, *(row.between or (row.value,))) for row in rows]
+    far = [along.high] * len(far) if bound else far  # beside the line of the bound
     texts = [
         (fits * max(along.at(tip), 0.0) + GAP, step * (at + 0.5) + down, row.said)
-        for at, (tip, row) in enumerate(zip(tips, rows, strict=True))
+        for at, (tip, row) in enumerate(zip(far, rows, strict=True))
     ]
     layers = [drawn]
     known = [(name, *row.between) for name, row in zip(names, rows, strict=True) if row.between]
     if known:  # intervals, as lines over the ends of their bars
-        ends = pl.DataFrame(known, schema=["name", "value", "until"], orient="row")
-        line = alt.Chart(ends).mark_rule(style="ink", strokeWidth=2.5, yOffset=down)
+        spans = pl.DataFrame(known, schema=["name", "value", "until"], orient="row")
+        line = alt.Chart(spans).mark_rule(style="ink", strokeWidth=2.5, yOffset=down)
         layers.append(line.encode(x=along.encoding(alt.X), x2="until:Q", y=y))
     layers += words(texts)
     if over:
@@ -183,19 +171,12 @@ def parts_of(
     """Return the parts of one bar, each from one value to another, with its words above it."""
     rows = [(name, *span, span[1] - span[0], colours[name]) for name, span in spans.items()]
     table = pl.DataFrame(rows, ["part", where.x.field, "end", "value", "colour"], orient="row")
-    layers = list[alt.Chart]()
+    x, top, foot = where.x.encoding(alt.X), alt.value(0), alt.value(where.height)
+    layers, told = list[alt.Chart](), ["part:N", "value:Q"]
     for look in ({"style": "part"}, HOLLOW):
         some = table.filter(pl.col("part").is_in(list(hollow)) == (look is HOLLOW))
         drawn = (
-            alt.Chart(some)
-            .mark_rect(**look)
-            .encode(
-                x=where.x.encoding(alt.X),
-                x2="end:Q",
-                y=alt.value(0),
-                y2=alt.value(where.height),
-                tooltip=["part:N", "value:Q"],
-            )
+            alt.Chart(some).mark_rect(**look).encode(x=x, x2="end:Q", y=top, y2=foot, tooltip=told)
         )
         color = alt.Color("colour:N", scale=None)
         layers += [drawn if look is HOLLOW else drawn.encode(color=color)] if some.height else []

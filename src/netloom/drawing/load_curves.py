@@ -313,12 +313,9 @@ def applied_shares(
             layers += where.rule(at, None if name == LIMIT else ESTIMATE)
         return layers
 
-    return shares(
-        pl.concat(parts).sort("applied", maintain_order=True),
-        axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
-        BY_NODE,
-        thresholds,
-    )
+    along = axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()])
+    shown = pl.concat(parts).sort("applied", maintain_order=True)
+    return shares(shown, along, BY_NODE, thresholds)
 
 
 def shares(

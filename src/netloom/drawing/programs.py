@@ -138,16 +138,9 @@ def use_over_time(use: pl.DataFrame, seconds: float) -> alt.LayerChart:
     """
     parts = use.with_columns(use=(100 * pl.col("use")).round() / 100)
     runs = parts.group_by(pl.struct("channel", "use").rle_id().alias("run"), maintain_order=True)
-    table = (
-        runs.agg(
-            name=pl.col("channel").first(),
-            begin=pl.col("begin").first(),
-            end=pl.col("end").last(),
-            utilisation=pl.col("use").first(),
-        )
-        .drop("run")
-        .with_columns(critical=pl.lit(value=False))
-    )
+    first, end = pl.col("channel", "begin", "use").first(), pl.col("end").last()
+    table = runs.agg(first, end).rename({"channel": "name", "use": "utilisation"})
+    table = table.drop("run").with_columns(critical=pl.lit(value=False))
     many = counted(table["name"].n_unique(), "busiest channel")
     return _in_use(table, seconds, "seconds", f"Use of the {many} over time")
 

@@ -73,13 +73,12 @@ def one_scale(shown: Iterable[tuple[str, Floats]]) -> Iterator[None]:
     found: dict[str, list[Floats]] = {}
     for unit, loads in shown:
         found.setdefault(unit + ON, []).append(loads)
-    joined = {title: np.concatenate(each) for title, each in found.items() if len(each) > 1}
-    before = _SCALES.set(
-        {
-            title: (float(loads.mean()), float(loads.max(initial=0.0)) or 1.0)
-            for title, loads in joined.items()
-        }
-    )
+    scales = dict[str, tuple[float, float]]()
+    for title, several in found.items():
+        if len(several) > 1:
+            joined = np.concatenate(several)
+            scales[title] = float(joined.mean()), float(joined.max(initial=0.0)) or 1.0
+    before = _SCALES.set(scales)
     try:
         yield
     finally:

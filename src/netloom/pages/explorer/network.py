@@ -443,6 +443,10 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
             gone.append(points[~up])
         elif part.squares is not None:
             squares.append((channel[up], part.squares[up]))
+    rims = [
+        np.column_stack([each.points.reshape(-1, 8), each.width])
+        for each in (*scene.bundles, *scene.dots)
+    ]
     found: dict[str, Any] = {
         "label": drawing.label,
         "width": round(scene.width, 1),
@@ -450,7 +454,7 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
         "note": scene.note,
         "curves": _placed(curves, 8),
         "squares": _placed(squares, 3),
-        "gone": _fine(np.concatenate(gone) if gone else np.zeros((0, 8))),
+        "gone": _fine(np.concatenate([np.zeros((0, 8)), *gone])),
         "routers": {
             "router": packed(drawing.routers[:, 0].astype(np.int64)),
             "places": _fine(drawing.routers[:, 1:]),
@@ -463,16 +467,7 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
             [round(word.x, 2), round(word.y, 2), word.text, word.align, int(word.bold)]
             for word in scene.words
         ],
-        "rims": _fine(
-            np.concatenate(
-                [
-                    np.concatenate([each.points.reshape(-1, 8), each.width[:, None]], axis=1)
-                    for each in (*scene.bundles, *scene.dots)
-                ]
-            )
-            if scene.bundles or scene.dots
-            else np.zeros((0, 9))
-        ),
+        "rims": _fine(np.concatenate([np.zeros((0, 9)), *rims])),
     }
     if drawing.depth is not None:
         found["depth"] = packed(drawing.depth.T)
