@@ -91,11 +91,9 @@ def scopes(svg):
     """Return the charts of a picture that have marks."""
     root = ET.fromstring(svg)
     gradients = {
-        each.get("id"): [
-            (float(stop.get("offset")), stop.get("stop-color")) for stop in each
-        ]
+        each.get("id"): [(float(stop.get("offset")), stop.get("stop-color")) for stop in each]
         for each in root.iter(f"{SVG}linearGradient")
-    }  # fmt: skip
+    }
     found = []
     _walk(root, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0), None, found, gradients, clipped=False)
     return [each for each in found if each.marks or each.words]
@@ -248,8 +246,11 @@ def untrue(svg):
     """Return what of a picture is not as its labels say, in words."""
     found, bars = [], {}
     for scope in scopes(svg):
-        wrong = [f"the ticks of '{axis.title}' are on no scale" for axis in scope.axes
-                 if len({at for _, _, at in axis.ticks}) > 1 and not axis.true]  # fmt: skip
+        wrong = [
+            f"the ticks of '{axis.title}' are on no scale"
+            for axis in scope.axes
+            if len({at for _, _, at in axis.ticks}) > 1 and not axis.true
+        ]
         for look in (_places, _names, _colours, _mosts):
             wrong += look(scope)
         found += [f"{scope.title}: {each}" for each in [*wrong, *_lengths(scope, bars)]]
@@ -448,15 +449,9 @@ def _lengths(scope, bars):
         line = WIDE_STROKE.fullmatch(mark.said.get("path", ""))
         name, title = mark.said.get("channels", ""), next((each[0] for each in scope.legends), "")
         value = _carried(mark, "")
-        if line is None or not value or not title:
+        if line is None or not value or " % of channels" not in name:
             continue
-        left, middle, long = map(float, line.groups())
-        what = f"{scope.title}: {name}"
-        if name.startswith("busiest of "):
-            bars.setdefault(title, []).append((what, long / abs(value)))
-            sides.append((what, left + long if value < 0 else left))
-        elif " % of channels" in name:
-            half = mark.width / 2
-            bars.setdefault(f"{title}, profile", []).append((what, mark.width / abs(value)))
-            sides.append((what, middle - half if value < 0 else middle + half))
+        what, middle, half = f"{scope.title}: {name}", float(line[2]), mark.width / 2
+        bars.setdefault(title, []).append((what, mark.width / abs(value)))
+        sides.append((what, middle - half if value < 0 else middle + half))
     return [f"{what} goes to the wrong side" for what, end in sides if abs(end - sides[0][1]) > 1]

@@ -76,8 +76,14 @@ def _matrix(text):
 def _times(one, other):
     a, b, c, d, e, f = one
     g, h, i, j, k, m = other
-    return (a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * m + e,
-            b * k + d * m + f)  # fmt: skip
+    return (
+        a * g + c * h,
+        b * g + d * h,
+        a * i + c * j,
+        b * i + d * j,
+        a * k + c * m + e,
+        b * k + d * m + f,
+    )
 
 
 def _at(matrix, x, y):
@@ -103,10 +109,11 @@ def outside(texts, size, slack=2.0):
     return [
         each.said
         for each in texts
-        if each.box[1] < -slack or each.box[3] > height + slack
+        if each.box[1] < -slack
+        or each.box[3] > height + slack
         or max(-each.box[0], each.box[2] - width)
         > slack + (1 - LEAST / MEASURED) * (each.box[2] - each.box[0])
-    ]  # fmt: skip
+    ]
 
 
 def labels_of_axes(texts):

@@ -12,10 +12,15 @@ from netloom.pages import chart_of
 from tests.browser import Visit
 
 ATTACKS = (
-    "</script><svg/onload=hit()>", "<img src=x onerror=hit()>", "<!--<script>hit()//",
-    "\u2028hit()\u2029'-hit()-'", "{{hit()}}{% hit() %}${hit()}",
-    "</title></style><script>hit()</script>", "&lt;script&gt;hit()//]]>", "javascript:hit()",
-)  # fmt: skip
+    "</script><svg/onload=hit()>",
+    "<img src=x onerror=hit()>",
+    "<!--<script>hit()//",
+    "\u2028hit()\u2029'-hit()-'",
+    "{{hit()}}{% hit() %}${hit()}",
+    "</title></style><script>hit()</script>",
+    "&lt;script&gt;hit()//]]>",
+    "javascript:hit()",
+)
 
 INSERTED = (
     "[...document.querySelectorAll('*')].filter(each => each.onload || each.onerror"

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from netloom.drawing.axes import DASHED, DOTTED, SOLID, End, Look, axis, ordered, panel
 from netloom.drawing.bars import Bar, bars, stacked
-from netloom.drawing.frame import BEST, REFERENCE, STYLES, THIS, framed, narrow_page
+from netloom.drawing.frame import BEST, REFERENCE, THIS, framed, narrow_page
 from netloom.drawing.names import APART, places
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
 
@@ -36,22 +36,17 @@ def test_words_above_axes_do_not_touch_and_their_lines_cross_none(wanted):
 
 
 def test_a_line_leads_from_words_of_an_upper_row_to_their_part():
-    parts = [Bar("first of them", 1.0, "1"), Bar("second of them", 2.0, "2", THIS),
-             Bar("third of them", 60.0, "60", BEST)]  # fmt: skip
+    parts = [
+        Bar("first of them", 1.0, "1"),
+        Bar("second of them", 2.0, "2", THIS),
+        Bar("third of them", 60.0, "60", BEST),
+    ]
     text = svg(stacked(parts, "Three parts", "time (cycles)"))
     lines = re.findall(rf'<line [^>]*y2="([-\d.]+)"[^>]*stroke="{REFERENCE}"', text)
     assert sum(float(down) > 15 for down in lines) == 1
     _, texts = read(text)
     assert {"first of them 1", "second of them 2", "third of them 60"} <= {t.said for t in texts}
     assert overlapping(texts) == []
-
-
-def test_parts_of_a_bar_are_apart_also_in_grey():
-    parts = [Bar("one", 1.0, "1", THIS), Bar("other", 1.0, "1", BEST)]
-    drawn = [layer for layer in stacked(parts, "Two", "time (cycles)").to_dict()["layer"]
-             if layer["mark"]["type"] == "rect"]  # fmt: skip
-    assert [layer["mark"]["style"] for layer in drawn] == ["part", "part"]
-    assert STYLES["part"]["stroke"] == "#ffffff"
 
 
 def test_what_is_not_known_has_no_numbers_on_its_axis():
@@ -64,8 +59,10 @@ def test_what_is_not_known_has_no_numbers_on_its_axis():
 
 def test_bars_of_a_narrow_page_have_their_whole_names():
     names = ["waiting for the source's channel", "waiting for the target's channel", "messages"]
-    rows = [Bar(name, at + 1.0, f"{at + 1} cycles, holds flows back", between=(0.5, at + 1.5))
-            for at, name in enumerate(names)]  # fmt: skip
+    rows = [
+        Bar(name, at + 1.0, f"{at + 1} cycles, holds flows back", between=(0.5, at + 1.5))
+        for at, name in enumerate(names)
+    ]
     with narrow_page():
         size, texts = read(svg(bars(rows, "Three bars", "time (cycles)")))
     assert set(names) <= {each.said for each in texts}
@@ -80,18 +77,20 @@ def test_bars_of_a_narrow_page_have_their_whole_names():
 
 
 def test_names_below_narrow_axes_stand_after_a_piece_of_their_line():
-    looks = {
-        "a solid line of ours": Look(THIS, SOLID),
-        "a dashed line of others": Look(BEST, DASHED),
-    }
-    table = pl.DataFrame({"x": [0.0, 1.0] * 2, "y": [0.0, 1.0, 1.0, 0.0],
-                          "of": [name for name in looks for _ in range(2)]})  # fmt: skip
-    more = [End("an idle network's latency", 1.0, 0.5, REFERENCE, DOTTED),
-            End("points that were simulated", 1.0, 0.6, THIS, ()),
-            End.of_bound("what nothing is beyond", 1.0, 0.9)]  # fmt: skip
+    looks = {"a solid line": Look(THIS, SOLID), "a dashed line": Look(BEST, DASHED)}
+    names = [name for name in looks for _ in range(2)]
+    table = pl.DataFrame({"x": [0.0, 1.0] * 2, "y": [0.0, 1.0, 1.0, 0.0], "of": names})
+    more = [
+        End("an idle network's latency", 1.0, 0.5, REFERENCE, DOTTED),
+        End("points that were simulated", 1.0, 0.6, THIS, ()),
+        End.of_bound("what nothing is beyond", 1.0, 0.9),
+    ]
     with narrow_page():
-        where = panel(axis("x", "load", [0, 1]), axis("y", "time (cycles)", [0, 1]),
-                      [*looks, *(each.name for each in more)])  # fmt: skip
+        where = panel(
+            axis("x", "load", [0, 1]),
+            axis("y", "time (cycles)", [0, 1]),
+            [*looks, *(each.name for each in more)],
+        )
         assert where.below
         drawn = where.drawn(where.ends_of(table, "of", looks, more), "Lines")
     text = svg(drawn)
@@ -103,8 +102,13 @@ def test_names_below_narrow_axes_stand_after_a_piece_of_their_line():
 
 def test_names_of_ordered_lines_are_in_the_colour_of_words():
     looks = ordered(["rate 0.1", "rate 0.2"])
-    table = pl.DataFrame({"x": [0.0, 1.0] * 2, "y": [0.0, 1.0, 1.0, 0.5],
-                          "of": [name for name in looks for _ in range(2)]})  # fmt: skip
+    table = pl.DataFrame(
+        {
+            "x": [0.0, 1.0] * 2,
+            "y": [0.0, 1.0, 1.0, 0.5],
+            "of": [name for name in looks for _ in range(2)],
+        }
+    )
     where = panel(axis("x", "load", [0, 1]), axis("y", "time (cycles)", [0, 1]), looks)
     layers = where.drawn(where.ends_of(table, "of", looks), "Lines").to_dict()["layer"]
     names = [layer for layer in layers if layer["mark"]["type"] == "text"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.drawing.networks import Traffic
+from netloom.drawing.networks.traffic import Traffic
 from netloom.questions.recorded import record
 from netloom.questions.simulate.trace import replay
 from netloom.simulation.traces import PARTS_OF_TIME as PARTS
@@ -29,9 +29,9 @@ def test_loads_in_falling_order_show_how_many_channels_were_relieved(mapped):
     more = sum(load > after.max() for load in before)
     assert 33 <= more < len(before)
     assert drawn["title"] == f"{more} of 256 channels carried more than the busiest does afterwards"
-    rows = next(rows for rows in drawn["datasets"].values() if "when" in rows[0])
+    rows = next(rows for rows in drawn["datasets"].values() if "place" in rows[0])
     for when, load in (("rank order", before), ("found", after)):
-        line = [row["load"] for row in rows if row["when"] == when]
+        line = [row["load"] for row in rows if row["of"] == when]
         assert line == pytest.approx(np.sort(load / 1e6)[::-1])  # MB
 
 

@@ -335,8 +335,9 @@ def report(
     if pictures is not None:
         check_folder(pictures)
     from netloom.cli.show import console, show_verdict
+    from netloom.pages.explorer.file import sources_of
     from netloom.pages.page import page_of
-    from netloom.pages.write import sources_of, write_page
+    from netloom.pages.write import write_page
     from netloom.questions.answers import Verdict
 
     page = page_of([source for name in results for source in sources_of(name)], title)

@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+import altair as alt
+import numpy as np
+import polars as pl
+
+from netloom.base.arrays import Floats
 from netloom.base.words import number
 from netloom.drawing.frame import (
     BEST,
@@ -21,13 +26,9 @@ from netloom.drawing.frame import (
     room,
     word_style,
 )
-from netloom.drawing.names import GAP, NAME_LINE, fitted, look_alike, named, places, width_of
+from netloom.drawing.names import GAP, NAME_LINE, apart, fitted, look_alike, places, width_of
 
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-    Way = TypeVar("Way", bound=alt.X | alt.Y)
+Way = TypeVar("Way", bound=alt.X | alt.Y)
 
 STEPS = 5
 """Steps between the ticks of an axis, at most."""
@@ -120,12 +121,11 @@ class Axis:
 
         Labels name numbers as sentences do.
         """
-        import altair as alt
-
         ticks = self.ticks
         kind: Any = "log" if self.log else "linear"
-        said = list(self.names) or [f"{number(100 * each)}\u00a0%" if self.share else number(each)
-                for each in ticks]  # fmt: skip
+        said = list(self.names) or [
+            f"{number(100 * each)}\u00a0%" if self.share else number(each) for each in ticks
+        ]
         chosen = "".join(
             f"abs(datum.value - {ticks[at]!r}) <= {abs(ticks[at]) * 1e-9!r} ? '{said[at]}' : "
             for at in range(len(said))
@@ -183,8 +183,9 @@ def axis(
     if zero:
         least = min(least, 0.0)
     if share and full:
-        return Axis(field, title, least, least + (1 + room / 2) * (max(most, 1.0) - least),
-                    share=True)  # fmt: skip
+        return Axis(
+            field, title, least, least + (1 + room / 2) * (max(most, 1.0) - least), share=True
+        )
     wide = (most - least) or abs(most) or 1.0
     below = 0.0 if zero and least >= 0 else room * wide
     return Axis(field, title, least - below, least + (1 + room) * wide, whole=whole, share=share)
@@ -242,6 +243,9 @@ class Look(NamedTuple):
     named: bool = True
 
 
+Looks: TypeAlias = Mapping[str, Look]
+"""How lines look, by their names."""
+
 MINE, OTHERS, AFTER = Look(THIS), Look(REFERENCE), Look(BEST)
 MODEL = Look(THIS, DASHED)
 """What is asked about, what it is compared with, what is best, and what a model has for it."""
@@ -296,17 +300,14 @@ class Panel:
 
     def chart(self, table: pl.DataFrame, **more: Any) -> alt.Chart:
         """Return a chart of a table with these axes."""
-        import altair as alt
-
         base: alt.Chart = alt.Chart(table).encode(
             x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more
         )
         return base
 
     def lines(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], *, points: float = 32,
-        **mark: Any,
-    ) -> list[alt.Chart]:  # fmt: skip
+        self, table: pl.DataFrame, by: str, looks: Looks, *, points: float = 32, **mark: Any
+    ) -> list[alt.Chart]:
         """Return the lines of a table, one for each name of its column ``by``, and their points."""
         drawn = []
         for name, look in looks.items():
@@ -318,24 +319,24 @@ class Panel:
                 drawn += self._marks(table, by, mine, "circle", opacity=1, size=size)
         return drawn
 
-    def areas(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+    def areas(self, table: pl.DataFrame, by: str, looks: Looks) -> list[alt.Chart]:
         """Return the intervals from ``low`` to ``high``, of each series."""
-        import polars as pl
-
         known = table.drop_nulls("high").with_columns(pl.col("low").alias(self.y.field))
         return self._marks(known, by, looks, "area", y2="high:Q", opacity=0.2)
 
-    def hollow(self, table: pl.DataFrame, by: str, looks: Mapping[str, Look]) -> list[alt.Chart]:
+    def hollow(self, table: pl.DataFrame, by: str, looks: Looks) -> list[alt.Chart]:
         """Return hollow points, of what is not known well."""
         return self._marks(table, by, looks, "point", filled=False, size=60, strokeWidth=2)
 
     def _marks(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], kind: str,
-        y2: str | None = None, **mark: Any,
-    ) -> list[alt.Chart]:  # fmt: skip
-        import altair as alt
-        import polars as pl
-
+        self,
+        table: pl.DataFrame,
+        by: str,
+        looks: Looks,
+        kind: str,
+        y2: str | None = None,
+        **mark: Any,
+    ) -> list[alt.Chart]:
         drawn, there = [], set(table[by].to_list())
         colours = {name: look.colour for name, look in looks.items()}
         ramp = {name: shade for name, shade in colours.items() if not isinstance(shade, str)}
@@ -351,55 +352,37 @@ class Panel:
             drawn.append(line.encode(color=shades()) if name in ramp else line)
         return drawn
 
-    def ends(
-        self, ends: Iterable[End], lines: Iterable[Sequence[tuple[float, float]]] = ()
-    ) -> list[alt.Chart]:
-        """Return names at the ends of lines, moved apart if they would touch.
+    def ends(self, ends: Iterable[End]) -> list[alt.Chart]:
+        """Return names of lines beside the axes, at the heights at which these end, not touching.
 
-        Those of lines that end near the right side stand beside the axes, and so do those that
-        would stand on ``lines``, which are in pixels. On narrow pages all stand below, in the order
-        of the lines.
+        On narrow pages all stand below, in the order of the lines, each after a piece of its own.
         """
-        drawn = []
-        if self.below:  # each after a piece of its line
-            for at, each in enumerate(sorted(ends, key=lambda each: -self.y.at(each.y))):
-                down = self.height + BELOW + NAME_LINE * at
+        drawn, falling = [], sorted(ends, key=lambda each: -self.y.at(each.y))
+        downs = apart([self._drawn_at(each.x, each.y)[1] for each in falling], self.height)
+        for at, (each, down) in enumerate(zip(falling, downs, strict=True)):
+            left, name = self.width + GAP, each.name if each.dash else f"● {each.name}"
+            if self.below:
+                left, down = SAMPLE + 6.0, self.height + BELOW + NAME_LINE * at
                 name = fitted(each.name, room() - SAMPLE - 24, bold=True)
-                drawn += [_sample(each, down)]
-                drawn += words([(SAMPLE + 6.0, down, name)], colour=_readable(each), bold=True)
-            return drawn
-        ends = list(ends)
-        said = [each.name if each.dash else f"● {each.name}" for each in ends]
-        at_ends = [
-            (name, *self._pixels(each.x, each.y)) for name, each in zip(said, ends, strict=True)
-        ]
-        found = named(at_ends, self.width, self.height, lines)
-        for each, place in zip(ends, found, strict=True):
-            drawn += words([(place.x, place.y, place.said)], colour=_readable(each), bold=True)
+                drawn.append(_sample(each, down))
+            # the colors of ramps are too light or dark for words
+            colour = each.colour if isinstance(each.colour, str) else None
+            drawn += words([(left, down, name)], colour=colour, bold=True)
         return drawn
 
     def _drawn_at(self, x: float, y: float) -> tuple[float, float]:
         """Return where a point is in pixels, also outside of the axes."""
         return self.width * self.x.at(x), self.height * (1 - self.y.at(y))
 
-    def _pixels(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point is in pixels, or the side of the axes that it is beyond."""
-        across, down = self._drawn_at(x, y)
-        return min(max(across, 0.0), self.width), min(max(down, 0.0), self.height)
-
     def ends_of(
-        self, table: pl.DataFrame, by: str, looks: Mapping[str, Look], more: Sequence[End] = (),
-        upright: Iterable[float] = (),
-    ) -> list[alt.Chart]:  # fmt: skip
+        self, table: pl.DataFrame, by: str, looks: Looks, more: Sequence[End] = ()
+    ) -> list[alt.Chart]:
         """Return the names of the lines of a table at their last points, and ``more``.
 
-        Names stand on no line of the table, and on none of the ``upright`` lines. Lines that lie on
-        each other have their names together, each after the first with "=", or "≈" if they only
-        look like one.
+        Lines that lie on each other have their names together, each after the first with "=", or
+        "≈" if they only look like one.
         """
         found: list[tuple[list[tuple[float, float]], list[End]]] = []
-        ends = (self.y.low, self.y.high)
-        lines = [[self._drawn_at(x, y) for y in ends] for x in upright]
         for name, look in looks.items():
             mine = table.filter(table[by] == name).drop_nulls([self.x.field, self.y.field])
             mine = mine.sort(self.x.field)
@@ -408,7 +391,6 @@ class Panel:
             line = [
                 self._drawn_at(*each) for each in mine.select(self.x.field, self.y.field).rows()
             ]
-            lines.append(line)
             if look.named:
                 x, y = self._last_seen(mine)
                 known = (each for each in found if look_alike(line, each[0]))
@@ -417,7 +399,7 @@ class Panel:
                 alike.append(End(f"{sign}{name}", x, y, look.colour, look.dash, look.width))
                 if len(alike) == 1:
                     found.append((line, alike))
-        return self.ends([*(end for _, alike in found for end in alike), *more], lines)
+        return self.ends([*(end for _, alike in found for end in alike), *more])
 
     def _last_seen(self, table: pl.DataFrame) -> tuple[float, float]:
         """Return where a line ends, or leaves the axes at the top."""
@@ -430,8 +412,6 @@ class Panel:
 
     def across(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return a line across. Without a look it is a bound: in ink, with dashes and dots."""
-        import altair as alt
-
         base = _of_one(**{self.y.field: value})
         there = self.y.low <= value <= self.y.high
         return [_rule(base, look).encode(y=self.y.encoding(alt.Y))] if there else []
@@ -444,14 +424,10 @@ class Panel:
 
     def rule(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return an upright line. Without a look it is a bound."""
-        import altair as alt
-
         return [_rule(_of_one(**{self.x.field: value}), look).encode(x=self.x.encoding(alt.X))]
 
     def band(self, low: float, high: float) -> list[alt.Chart]:
         """Return a shaded interval of the horizontal axis, with its edges."""
-        import altair as alt
-
         low, high = max(low, self.x.low), min(high, self.x.high)
         if low > high:
             return []
@@ -526,6 +502,13 @@ def panel(
     return Panel(x, y, fits, height, beside, below)
 
 
+def named_rows(field: str, names: Sequence[str], **scale: Any) -> alt.Y:
+    """Return the encoding of rows by their names, from the top down."""
+    beside = alt.Axis(labelLimit=1000, ticks=False, domain=False)
+    scales = alt.Scale(domain=list(names), **scale)
+    return alt.Y(f"{field}:N", title=None, sort=list(names), scale=scales, axis=beside)
+
+
 def words(
     texts: Iterable[tuple[float, float, str]],
     *,
@@ -545,9 +528,6 @@ def words(
 
 def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Return a chart of rows, each at its place in pixels: ``across`` and ``down``."""
-    import altair as alt
-    import polars as pl
-
     base: alt.Chart = alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
     )
@@ -556,15 +536,8 @@ def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
 
 def shades() -> alt.Color:
     """Return the colors of ordered series, by a column ``shade`` of numbers from 0 to 1."""
-    import altair as alt
-
     scale = alt.Scale(domain=[0, 1], range="ordinal", interpolate="rgb")
     return alt.Color("shade:Q", scale=scale, legend=None)
-
-
-def _readable(end: End) -> str | None:
-    """Return the color of the name of a line. Those of ramps are too light or dark for words."""
-    return end.colour if isinstance(end.colour, str) else None
 
 
 def _sample(end: End, down: float) -> alt.Chart:
@@ -586,9 +559,6 @@ def _sample(end: End, down: float) -> alt.Chart:
 
 def _of_one(**columns: float) -> alt.Chart:
     """Return a chart of one row."""
-    import altair as alt
-    import polars as pl
-
     return alt.Chart(pl.DataFrame({name: [float(value)] for name, value in columns.items()}))
 
 
@@ -600,3 +570,66 @@ def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:
             color=str(look.colour), strokeDash=list(look.dash), strokeWidth=min(look.width, 1.4)
         )
     return drawn
+
+
+# -- loads in falling order ------------------------------------------------------------------------
+
+
+MOST_POINTS = 1000
+"""Points of a line."""
+
+
+def ranked(
+    loads: Mapping[str, Floats | pl.Series],
+    looks: Looks,
+    title: str,
+    *,
+    along: str = "channels, busiest first",
+    up: str = "paths of an all-to-all",
+    most: float | None = None,
+    bound: float | None = None,
+    busiest: str = "",
+    size: tuple[float, float] = (600.0, 270.0),
+) -> alt.LayerChart:
+    """Return loads in falling order, a line per name.
+
+    Parameters
+    ----------
+    loads, looks, title
+        The loads and the look of the line, by name, and what the picture says.
+    along, up, size
+        What the axes show, and their pixels.
+    most
+        What the vertical axis reaches at least.
+    bound
+        What the busiest must carry at least: a line across.
+    busiest
+        The name of the busiest channel, where that stands at its point.
+    """
+    tables = []
+    for name, each in loads.items():
+        known = np.asarray(each, np.float64)
+        falling = np.sort(known[~np.isnan(known)])[::-1]
+        at = np.unique(np.linspace(0, len(falling) - 1, MOST_POINTS).astype(int))[: len(falling)]
+        tables.append(pl.DataFrame({"place": at + 1, "load": falling[at], "of": [name] * len(at)}))
+    curves = pl.concat(tables)
+    last = float(curves["place"].max() or 1)  # type: ignore[arg-type]
+    said = f"busiest: {number(bound)} at least" if bound else ""
+    names = [name for name, look in looks.items() if look.named]
+    names += [said] if said else []
+    x = Axis("place", along, 0.0, 1.02 * last, whole=True)
+    where = panel(x, axis("load", up, [*curves["load"], bound, most, 1]), names, *size)
+    ends = [End.of_bound(said, where.x.high, bound)] if bound else []
+    layers = [
+        *(where.across(bound) if bound else []),
+        *where.lines(curves, "of", looks, points=0),
+        *where.ends_of(curves, "of", looks, ends),
+    ]
+    if busiest:
+        point = pl.DataFrame({"place": [1], "load": [curves["load"].max()], "said": [busiest]})
+        base = where.chart(point)
+        text = base.mark_text(
+            align="left", dx=7, dy=-3, fontSize=12, baseline="bottom", lineBreak="\n"
+        )
+        layers += [base.mark_circle(size=70, opacity=1, color=THIS), text.encode(text="said:N")]
+    return where.drawn(layers, title)

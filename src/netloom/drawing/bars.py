@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from netloom.drawing.axes import Axis, Panel, axis, words
+import altair as alt
+import numpy as np
+import polars as pl
+
+from netloom.drawing.axes import Axis, Panel, axis, named_rows, words
 from netloom.drawing.frame import NARROW, REFERENCE, fitting, layered, room
 from netloom.drawing.names import fitted, width_of
-
-if TYPE_CHECKING:
-    import altair as alt
 
 BAR, STEP = 17.0, 27.0
 """Pixels of a bar, and from bar to bar."""
@@ -24,6 +26,9 @@ LONGEST_NAME = 210.0
 
 THICK = 40.0
 """Pixels of a bar of parts."""
+
+HOLLOW: dict[str, Any] = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
+"""How parts look that are not known, or cannot be."""
 
 GAP = 6.0
 
@@ -71,9 +76,6 @@ def bars(
     longest
         Pixels of the longest name, if there is room.
     """
-    import altair as alt
-    import polars as pl
-
     if not rows:
         return stacked([], title, unit, width=width)
     right = max(width_of(row.said) for row in rows) + 2 * GAP
@@ -88,37 +90,34 @@ def bars(
     along = axis("value", unit, seen, share=share, room=0.0)
     if fits < WIDE or (share and fits < WIDE_SHARES):
         along = replace(along, steps=2 if fits < WIDE else 4)
-    table = pl.DataFrame(
-        [(name, row.value, along.low, row.colour) for name, row in zip(names, rows, strict=True)],
-        schema={"name": str, "value": float, "begin": float, "colour": str},
-        orient="row",
-    )
+    table = pl.DataFrame({"name": names, "value": [float(row.value) for row in rows]})
+    table = table.with_columns(colour=pl.Series([row.colour for row in rows]))
     height = step * max(len(rows), 1)
     down = OVER / 2 if over else 0.0
-    beside = alt.Axis(labels=not over, labelLimit=1000, ticks=False, domain=False)
-    drawn = alt.Chart(table).mark_bar(height=BAR, yOffset=down).encode(
-        x=along.encoding(alt.X),
-        x2="begin:Q",
-        y=alt.Y("name:N", title=None, sort=names, scale=alt.Scale(domain=names), axis=beside),
-        color=alt.Color("colour:N", scale=None),
-        tooltip=["name", "value"],
-    )  # fmt: skip
+    y = named_rows("name", names)
+    colour, x = alt.Color("colour:N", scale=None), along.encoding(alt.X)
+    shown = alt.Chart(table).mark_bar(height=BAR, yOffset=down).encode(x=x, color=colour)
+    ends, tips = alt.datum(along.low), ["name", "value"]
+    drawn = shown.encode(x2=ends, y=y.axis(None) if over else y, tooltip=tips)
     where = Panel(along, Axis("value", "", 0, 1), fits, height)
-    tips = [max(row.value, *(row.between or (row.value,))) for row in rows]
-    tips = [along.high] * len(tips) if bound else tips  # beside the line of the bound
-    texts = [(fits * max(along.at(tip), 0.0) + GAP, step * (at + 0.5) + down, row.said)
-             for at, (tip, row) in enumerate(zip(tips, rows, strict=True))]  # fmt: skip
+    far = [max(row.value, *(row.between or (row.value,))) for row in rows]
+    far = [along.high] * len(far) if bound else far  # beside the line of the bound
+    texts = [
+        (fits * max(along.at(tip), 0.0) + GAP, step * (at + 0.5) + down, row.said)
+        for at, (tip, row) in enumerate(zip(far, rows, strict=True))
+    ]
     layers = [drawn]
     known = [(name, *row.between) for name, row in zip(names, rows, strict=True) if row.between]
     if known:  # intervals, as lines over the ends of their bars
-        ends = pl.DataFrame(known, schema=["name", "value", "until"], orient="row")
-        line = alt.Chart(ends).mark_rule(style="ink", strokeWidth=2.5, yOffset=down)
-        y = alt.Y("name:N", sort=names)
+        spans = pl.DataFrame(known, schema=["name", "value", "until"], orient="row")
+        line = alt.Chart(spans).mark_rule(style="ink", strokeWidth=2.5, yOffset=down)
         layers.append(line.encode(x=along.encoding(alt.X), x2="until:Q", y=y))
     layers += words(texts)
     if over:
-        layers += words((0.0, step * (at + 0.5) - BAR / 2 - 2, fitted(name, room() - 24))
-                        for at, name in enumerate(names))  # fmt: skip
+        layers += words(
+            (0.0, step * (at + 0.5) - BAR / 2 - 2, fitted(name, room() - 24))
+            for at, name in enumerate(names)
+        )
     if bound:
         layers += [*where.rule(bound[1]), *where.above({bound[0]: (bound[1], bound[1])})]
     return layered(layers, title, fits, height, right + left / 2)
@@ -147,33 +146,38 @@ def stacked(
     ``whole`` is the length of the axis: of bars that are compared that of the longest.
     ``empty`` is what is said of a bar without parts.
     """
-    import altair as alt
-    import polars as pl
-
     shown = [part for part in parts if part.value > 0]
     total = sum(part.value for part in shown) or 1.0
-    fits = fitting(width)
     along = Axis("begin", unit, 0.0, max(whole or 0.0, total))
-    where = Panel(along, Axis("value", "", 0, 1), fits, THICK)
-    layers: list[alt.Chart] = []
-    spans, colours, begin = {}, {}, 0.0
-    for part in shown:
-        end = min(begin + part.value, total)
-        table = pl.DataFrame({"part": [part.name], "begin": [begin], "end": [end],
-                              "value": [part.value]})  # fmt: skip
-        layers.append(
-            alt.Chart(table)
-            .mark_rect(style="part", color=part.colour)
-            .encode(x=along.encoding(alt.X), x2="end:Q", y=alt.value(0), y2=alt.value(THICK),
-                    tooltip=["part:N", "value:Q"])
-        )  # fmt: skip
-        name = f"{part.name} {part.said}"
-        spans[name], colours[name] = (begin, end), part.colour
-        begin = end
+    where = Panel(along, Axis("value", "", 0, 1), fitting(width), THICK)
+    ends = [0.0, *np.minimum(np.cumsum([part.value for part in shown]), total).tolist()]
+    names = [f"{part.name} {part.said}" for part in shown]
+    colours = {name: part.colour for name, part in zip(names, shown, strict=True)}
+    layers = parts_of(where, dict(zip(names, pairwise(ends), strict=True)), colours)
     if not shown:
-        nothing = alt.Chart(pl.DataFrame({"begin": [0.0], "end": [total]}))
-        hollow = nothing.mark_rect(filled=False, stroke=REFERENCE, strokeDash=[4, 3])
+        hollow = alt.Chart(pl.DataFrame({"begin": [0.0], "end": [total]})).mark_rect(**HOLLOW)
         bare = along.encoding(alt.X, labels=False, ticks=False, grid=False, domain=False)
         layers.append(hollow.encode(x=bare, x2="end:Q", y=alt.value(0), y2=alt.value(THICK)))
-        layers += words([(fits / 2, THICK / 2, empty)], align="center")
-    return layered([*layers, *where.above(spans, colours)], title, fits, THICK, 20)
+        layers += words([(where.width / 2, THICK / 2, empty)], align="center")
+    return layered(layers, title, where.width, THICK, 20)
+
+
+def parts_of(
+    where: Panel,
+    spans: Mapping[str, tuple[float, float]],
+    colours: Mapping[str, str],
+    hollow: Collection[str] = (),
+) -> list[alt.Chart]:
+    """Return the parts of one bar, each from one value to another, with its words above it."""
+    rows = [(name, *span, span[1] - span[0], colours[name]) for name, span in spans.items()]
+    table = pl.DataFrame(rows, ["part", where.x.field, "end", "value", "colour"], orient="row")
+    x, top, foot = where.x.encoding(alt.X), alt.value(0), alt.value(where.height)
+    layers, told = list[alt.Chart](), ["part:N", "value:Q"]
+    for look in ({"style": "part"}, HOLLOW):
+        some = table.filter(pl.col("part").is_in(list(hollow)) == (look is HOLLOW))
+        drawn = (
+            alt.Chart(some).mark_rect(**look).encode(x=x, x2="end:Q", y=top, y2=foot, tooltip=told)
+        )
+        color = alt.Color("colour:N", scale=None)
+        layers += [drawn if look is HOLLOW else drawn.encode(color=color)] if some.height else []
+    return [*layers, *where.above(spans, colours)]

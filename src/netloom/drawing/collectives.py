@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import polars as pl
 
 from netloom.base import units
@@ -13,9 +14,6 @@ from netloom.base.words import number
 from netloom.drawing.axes import Axis, End, Look, looks_of, panel
 from netloom.drawing.bars import Bar, bars as bars_of
 from netloom.drawing.frame import BEST, COLOURS, REFERENCE
-
-if TYPE_CHECKING:
-    import altair as alt
 
 WIDTH, HEIGHT = 620, 380
 
@@ -74,8 +72,9 @@ def bandwidth_curves(
     if leads:  # circles, with their sizes above the axes
         circles = pl.DataFrame(
             [(size, speed / factor) for size, speed in leads],
-            {"size": pl.Float64, "speed": pl.Float64}, orient="row",
-        )  # fmt: skip
+            {"size": pl.Float64, "speed": pl.Float64},
+            orient="row",
+        )
         mark = where.chart(circles).mark_point(style="ink", filled=False, size=110, strokeWidth=2)
         names = {f"from {units.size(size, 2)}": (size, size) for size, _ in leads}
         layers += [mark, *where.above(names)]

@@ -3,82 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-import numpy as np
+import altair as alt
+import polars as pl
 
 from netloom.base.words import number
-from netloom.drawing.axes import Axis, End, Look, axis, looks_of, panel
+from netloom.drawing.axes import Look, looks_of
 from netloom.drawing.bars import Bar, bars
 from netloom.drawing.frame import REFERENCE, THIS
-from netloom.drawing.networks import MARKED_IN_GRAPHS, Marked
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
+from netloom.drawing.networks.traffic import MARKED_IN_GRAPHS, Marked
 
 LED = {"down": "down, to hosts", "up": "up, from hosts", "across": "between switches"}
 """What channels are called by where they lead."""
 
 LOOKS = dict(zip(LED, looks_of(LED).values(), strict=True))
 """How channels look by where they lead."""
-
-MOST_POINTS = 1000
-"""Points of a line."""
-
-
-def ranked(
-    paths: Mapping[str, pl.Series],
-    looks: Mapping[str, Look],
-    title: str,
-    *,
-    bound: float | None = None,
-    busiest: str = "",
-) -> alt.LayerChart:
-    """Return the paths on channels in falling order, a line per name.
-
-    Parameters
-    ----------
-    paths, looks, title
-        The paths on each channel and the look of the line, by name, and what the picture says.
-    bound
-        What the busiest must carry at least: a line across.
-    busiest
-        The name of the busiest channel, where that stands at its point.
-    """
-    import polars as pl
-
-    tables = []
-    for name, each in paths.items():
-        falling = each.sort(descending=True).to_numpy().astype(np.int64)
-        at = np.unique(np.linspace(0, len(falling) - 1, MOST_POINTS).astype(int))[: len(falling)]
-        table = pl.DataFrame({"rank": at + 1, "paths": falling[at]})
-        tables.append(table.with_columns(of=pl.lit(name, pl.String)))
-    curves = pl.concat(tables)
-    last, most = (int(curves[name].max() or 1) for name in ("rank", "paths"))  # type: ignore[arg-type]
-    said = f"busiest: {number(bound)} at least" if bound else ""
-    names = [name for name, look in looks.items() if look.named]
-    where = panel(
-        Axis("rank", "channels, busiest first", 0.0, 1.02 * last, whole=True),
-        axis("paths", "paths of an all-to-all", [*curves["paths"], bound, 1], whole=True),
-        [*names, said] if said else names,
-        600.0,
-        270.0,
-    )
-    ends = [End.of_bound(said, where.x.high, bound)] if bound else []
-    layers = [
-        *(where.across(bound) if bound else []),
-        *where.lines(curves, "of", looks, points=0),
-        *where.ends_of(curves, "of", looks, ends),
-    ]
-    if busiest:
-        base = where.chart(pl.DataFrame({"rank": [1], "paths": [most], "said": [busiest]}))
-        text = base.mark_text(
-            align="left", dx=7, dy=-3, fontSize=12, baseline="bottom", lineBreak="\n"
-        )
-        layers.append(base.mark_circle(size=70, opacity=1, color=THIS))
-        layers.append(text.encode(text="said:N"))
-    return where.drawn(layers, title)
 
 
 def by_way(table: pl.DataFrame) -> tuple[dict[str, pl.Series], dict[str, Look]]:

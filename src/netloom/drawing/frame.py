@@ -12,17 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import altair as alt
 
 from netloom.base.words import folded
 from netloom.drawing.names import base_names, width_of
 
-if TYPE_CHECKING:
-    import altair as alt
-
-    Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
-
-    """What stands by itself in a picture, or on a page. Background and text have no colors."""
+Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
+"""What stands by itself in a picture, or on a page. Background and text have no colors."""
 
 
 # -- colors ----------------------------------------------------------------------------------------
@@ -170,8 +168,6 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
     Of files the sentence and the footer show names only. A picture is as wide as its sentence in a
     wide font, so that no font has it cut off.
     """
-    import altair as alt
-
     lines = [part for each in footer for part in folded(base_names(each), FOOTER_LINE)]
     said = in_lines(base_names(title), TITLE_LINE)
     wide = max((width_of(line, bold=True, size=TITLE_SIZE) for line in said), default=0.0)
@@ -210,8 +206,6 @@ def layered(
     beside: float = 0.0,
 ) -> alt.LayerChart:
     """Return charts one over the other, under a title, which has room also over words beside."""
-    import altair as alt
-
     fits = fitting(width)
     lines = in_lines(title, int((fits + beside) / LETTER))
     drawn: alt.LayerChart = alt.LayerChart(layer=list(layers)).properties(
@@ -247,8 +241,6 @@ def fitting(width: float) -> float:
 
 def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
     """Return parts one below the other, each with its own colors and legends."""
-    import altair as alt
-
     above: Any = alt.vconcat(*parts, spacing=spacing)
     drawn: alt.VConcatChart = above.resolve_scale(color="independent", stroke="independent")
     return drawn

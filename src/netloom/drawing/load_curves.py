@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 
@@ -35,12 +35,7 @@ from netloom.drawing.axes import (
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.frame import BEST, REFERENCE, THIS
 from netloom.drawing.names import NARROW_BAND, band_named
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from netloom.simulation.network.figures import Histogram, Point
-
+from netloom.simulation.network.figures import Histogram, Point
 
 # -- by models -------------------------------------------------------------------------------------
 
@@ -72,8 +67,9 @@ def latency_curve(
     half = pl.col("simulated_ci95").fill_null(0)
     measured = table.drop_nulls("simulated_latency").with_columns(
         latency=pl.col("simulated_latency"),
-        low=pl.col("simulated_latency") - half, high=pl.col("simulated_latency") + half,
-    )  # fmt: skip
+        low=pl.col("simulated_latency") - half,
+        high=pl.col("simulated_latency") + half,
+    )
     highest: Any = known["latency"].max() or idle
     top: Any = max(min(highest, MOST_TIMES * idle), measured["simulated_latency"].max() or 0)
     names = [
@@ -105,8 +101,7 @@ def latency_curve(
     inside = bool((known["latency"] == known["network_latency"]).all())
     seen = tidy.filter(of=WHOLE) if inside else tidy
     looks = {name: look for name, look in LOOKS.items() if name in set(seen["of"])}
-    upright = [each for each in (*saturation, limit) if each is not None and each <= along.high]
-    layers += where.ends_of(seen, "of", looks, ends, upright)
+    layers += where.ends_of(seen, "of", looks, ends)
     said = "No rate has a latency: all are beyond saturation"
     if not known.is_empty():
         slowest = known.row(-1, named=True)
@@ -129,23 +124,11 @@ def _saturation(
     return [*layers, *where.above(said)]
 
 
-class Predicted(Protocol):
-    """What a model says at one load. Times are None past saturation."""
+def made_of(point: Any, startup_cycles: float = 0.0) -> alt.LayerChart:
+    """Return the parts of one latency, or nothing if it is saturated.
 
-    @property
-    def latency(self) -> float | None: ...  # noqa: D102
-    @property
-    def network_latency(self) -> float | None: ...  # noqa: D102
-    @property
-    def source_wait(self) -> float | None: ...  # noqa: D102
-    @property
-    def saturated(self) -> bool: ...  # noqa: D102
-    @property
-    def simulated(self) -> Any: ...  # noqa: D102
-
-
-def made_of(point: Predicted, startup_cycles: float = 0.0) -> alt.LayerChart:
-    """Return the parts of one latency, or nothing if it is saturated."""
+    ``point`` is what a model says at one load. Its times are None past saturation.
+    """
     values = {
         "in the network": (point.network_latency or 0.0, BEST),
         "in the source queue": (point.source_wait or 0.0, THIS),
@@ -246,7 +229,7 @@ class LoadCurves:
             layers += where.across(idle, IDLE)
         layers += where.lines(shown, "switching", looks)
         more = [End(each, where.x.high, idle or 0, REFERENCE, IDLE.dash) for each in ends]
-        layers += where.ends_of(shown, "switching", looks, more, self._upright(where))
+        layers += where.ends_of(shown, "switching", looks, more)
         return where.drawn(layers, _latency_said(carried))
 
     def accepted(self) -> alt.LayerChart:
@@ -266,7 +249,7 @@ class LoadCurves:
             of_worst = _share(some, "accepted_worst_node", pl.lit(WORST))
             tidy = pl.concat([_share(table, "accepted", pl.lit(AVERAGE)), of_worst])
             looks = {name: look for name, look in BY_NODE.items() if name in set(tidy["of"])}
-        return shares(tidy, self._loads, looks, self._saturated, self._upright)
+        return shares(tidy, self._loads, looks, self._saturated)
 
     @cached_property
     def _loads(self) -> Axis:
@@ -279,11 +262,6 @@ class LoadCurves:
         """Return the intervals in which techniques saturate, and the load of the bound."""
         spans = sorted(set(self.saturates.values()))
         return _saturation(where, "saturates", spans, self.bound)
-
-    def _upright(self, where: Panel) -> list[float]:
-        """Return the loads at which there are upright lines."""
-        found = {self.bound, *chain(*self.saturates.values())}
-        return [each for each in found if each <= where.x.high]
 
 
 def _share(table: pl.DataFrame, column: str, of: pl.Expr, load: str = "offered") -> pl.DataFrame:
@@ -335,13 +313,9 @@ def applied_shares(
             layers += where.rule(at, None if name == LIMIT else ESTIMATE)
         return layers
 
-    return shares(
-        pl.concat(parts).sort("applied", maintain_order=True),
-        axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()]),
-        BY_NODE,
-        thresholds,
-        lambda _: marks.values(),
-    )
+    along = axis("applied", "applied traffic (flits/node/cycle)", [highest, *marks.values()])
+    shown = pl.concat(parts).sort("applied", maintain_order=True)
+    return shares(shown, along, BY_NODE, thresholds)
 
 
 def shares(
@@ -349,7 +323,6 @@ def shares(
     load: Axis,
     looks: Mapping[str, Look],
     more: Callable[[Panel], list[alt.Chart]] = lambda _: [],
-    upright: Callable[[Panel], Iterable[float]] = lambda _: (),
 ) -> alt.LayerChart:
     """Return which share of the traffic gets through, by load.
 
@@ -359,12 +332,12 @@ def shares(
         The columns of ``load``, ``share`` and ``of``, the series.
     load, looks
         The horizontal axis, and how series look.
-    more, upright
-        What return that which lies behind them, and the loads of its upright lines.
+    more
+        What returns that which lies behind them.
     """
     up = axis("share", "share that gets through", table["share"].to_list(), share=True)
     where = panel(load, up, looks)
-    names = where.ends_of(table, "of", looks, upright=upright(where))
+    names = where.ends_of(table, "of", looks)
     layers = [*more(where), *where.lines(table, "of", looks), *names]
     return where.drawn(layers, _shares_said(table, load.field))
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from netloom.base.words import counted, load_share, percent
 from netloom.drawing.axes import MINE, Axis, End, Look, Panel, axis, panel
-from netloom.drawing.bars import THICK
+from netloom.drawing.bars import THICK, parts_of
 from netloom.drawing.frame import OTHERS, REFERENCE, THIS, fitting, layered
 
 OWN, RANDOM = "this mapping", "random mappings"
@@ -117,25 +117,15 @@ class LoadLimits:
             return None
         where, begin = self._panel(THICK), 0.0
         ends, colours = dict[str, tuple[float, float]](), dict[str, str]()
-        layers = list[alt.Chart]()
         for name, end, colour in self._spans(where.x.high):
-            ends[name], colours[name] = (begin, end), colour
-            look: dict[str, Any] = {"style": "part", "color": colour}
-            if colour == REFERENCE:
-                look = {"filled": False, "stroke": REFERENCE, "strokeDash": [4, 3]}
-            table = pl.DataFrame({"percent": [begin], "end": [end], "nodes": [name]})
-            part = alt.Chart(table).mark_rect(**look).encode(
-                x=where.x.encoding(alt.X), x2="end:Q", y=alt.value(0), y2=alt.value(THICK),
-                tooltip=["nodes:N", "percent:Q", "end:Q"],
-            )  # fmt: skip
-            layers.append(part)
-            begin = end
+            ends[name], colours[name], begin = (begin, end), colour, end
+        hollow = [name for name, colour in colours.items() if colour == REFERENCE]
+        drawn = parts_of(where, ends, colours, hollow)
         if self.offered is not None:
             mark = alt.Chart(pl.DataFrame({"percent": [self.offered]})).mark_point(
                 style="ink", filled=True, size=170, opacity=1, shape="triangle-down"
             )
-            layers.append(mark.encode(x=where.x.encoding(alt.X), y=alt.value(7)))
-        drawn = [*layers, *where.above(ends, colours)]
+            drawn.append(mark.encode(x=where.x.encoding(alt.X), y=alt.value(7)))
         return layered(drawn, self._delayed(), where.width, THICK)
 
     def among_random(self) -> alt.LayerChart | None:
@@ -155,13 +145,9 @@ class LoadLimits:
             stacked.append((value, row))
         height = max(len(rows) * DOT + 26, 60.0)
         where = replace(where, height=height)
-        dots = pl.DataFrame(
-            {
-                "percent": [x for x, _ in stacked],
-                "down": [height - 6 - DOT * y for _, y in stacked],
-                "whose": [RANDOM] * len(stacked),
-            }
-        )
+        down = [height - 6 - DOT * row for _, row in stacked]
+        dots = pl.DataFrame({"percent": [each for each, _ in stacked], "down": down})
+        dots = dots.with_columns(whose=pl.lit(RANDOM))
         base = alt.Chart(dots).encode(x=where.x.encoding(alt.X), tooltip=["whose", "percent"])
         drawn: list[alt.Chart] = [
             base.mark_circle(color=REFERENCE, size=46, opacity=1).encode(

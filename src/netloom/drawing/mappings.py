@@ -6,27 +6,36 @@ figures and loads of channels, before and after.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.base.arrays import Floats
 from netloom.base.units import SIZE
 from netloom.base.words import counted, number, percent
-from netloom.drawing.axes import AFTER, DASHED, MINE, ROOM, Axis, End, Look, axis, panel, words
+from netloom.contention import EffectiveBisection, Shifts
+from netloom.drawing.axes import (
+    AFTER,
+    DASHED,
+    MINE,
+    ROOM,
+    Axis,
+    End,
+    Look,
+    axis,
+    named_rows,
+    panel,
+    ranked,
+    words,
+)
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, Bar, bars, short_names
 from netloom.drawing.frame import BEST, REFERENCE, THIS, layered, room
 from netloom.drawing.names import GAP, width_of
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-    from netloom.contention import EffectiveBisection, Shifts
-
 
 # -- permutations ----------------------------------------------------------------------------------
 
@@ -71,9 +80,6 @@ def shares_of_pairs(found: EffectiveBisection) -> alt.LayerChart:
 # -- mappings --------------------------------------------------------------------------------------
 
 
-MOST_POINTS = 500
-"""Points of a line of channels at most."""
-
 MOST_TIMES = 100.0
 """Changes beyond this, or to and from nothing, are arrows at the edge."""
 
@@ -110,22 +116,11 @@ def falling(before: Floats, after: Floats, unit: str, which: str, title: str) ->
     which, title
         Which channels these are, and what the picture says.
     """
-    import polars as pl
-
-    loads = {"rank order": np.sort(before)[::-1], "found": np.sort(after)[::-1]}
-    highest = max((float(load[0]) for load in loads.values() if len(load)), default=0.0)
+    highest = max(float(each.max(initial=0.0)) for each in (before, after))
     by, shown = SIZE.scale(highest) if unit == "bytes" and highest else (1.0, unit)
-    tables = []
-    for when, load in loads.items():
-        at = np.unique(np.linspace(0, max(len(load) - 1, 0), MOST_POINTS).astype(int))[: len(load)]
-        tables.append(pl.DataFrame({"when": when, "place": at + 1, "load": load[at] / by}))
-    table = pl.concat(tables)
-    along = axis("place", f"{which}, busiest first", [1, max(map(len, loads.values()))], room=0.0)
-    up = axis("load", f"load ({shown})", [highest / by, 0.0])
-    looks = dict(zip(loads, (MINE, AFTER), strict=True))
-    drawn = panel(along, up, looks, WIDTH, 200)
-    lines = drawn.lines(table, "when", looks, points=0)
-    return drawn.drawn([*lines, *drawn.ends_of(table, "when", looks)], title)
+    loads, looks = {"rank order": before / by, "found": after / by}, {"rank order": MINE}
+    axes: dict[str, Any] = {"along": f"{which}, busiest first", "up": f"load ({shown})"}
+    return ranked(loads, looks | {"found": AFTER}, title, **axes, size=(WIDTH, 200.0))
 
 
 def changes(changed: Sequence[Change]) -> alt.LayerChart:
@@ -134,75 +129,58 @@ def changes(changed: Sequence[Change]) -> alt.LayerChart:
     Ratios stand on a logarithmic axis. What lies beyond it, such as a change to nothing, is an
     arrow at its edge.
     """
-    import altair as alt
-    import polars as pl
-
-    rows = list[dict[str, Any]]()
-    for each in changed:  # as parts of what was before
-        after = each.after / each.before if each.before else 1.0 if not each.after else inf
-        bound = each.bound / each.before if each.bound and each.before else None
-        if bound is not None and not 1 / MOST_TIMES <= bound <= MOST_TIMES:
-            bound = None
-        rows.append({"figure": each.figure, "before": 1.0, "after": after, "bound": bound,
-                     "said": each.said})  # fmt: skip
-    right = max(width_of(row["said"]) for row in rows) + 2 * GAP
-    for row, name in zip(rows, short_names([row["figure"] for row in rows], right), strict=True):
-        row["figure"] = name
-    left = max(width_of(row["figure"]) for row in rows) + 14
+    said = [each.said for each in changed]
+    right = max(map(width_of, said)) + 2 * GAP
+    names = short_names([each.figure for each in changed], right)
+    left = max(map(width_of, names)) + 14
     width = max(NARROWEST, min(WIDTH, room() - left - right))
-    along = _ratios(rows, few=width < WIDE)
-    names, height = [row["figure"] for row in rows], STEP * len(rows)
-    table = pl.DataFrame(rows, schema_overrides={"bound": pl.Float64, "after": pl.Float64})
-    beyond = ~pl.col("after").is_between(along.low, along.high)
+    after = np.array(  # as parts of what was before
+        [x.after / x.before if x.before else inf if x.after else 1.0 for x in changed]
+    )
+    bound = np.array([x.bound / x.before if x.bound and x.before else 0.0 for x in changed])
+    along = _ratios(np.concatenate([after, bound]), few=width < WIDE)
     inside = (along.high / along.low) ** (ROOM / 4)
+    shown = pl.col("after")
+    table = pl.DataFrame({"figure": names, "said": said, "after": after, "bound": bound})
     table = table.with_columns(
-        end=pl.col("after").clip(along.low * inside, along.high / inside),
-        beyond=beyond,
-        turn=pl.when(pl.col("after") > 1).then(90.0).otherwise(-90.0),
+        before=1.0,
+        end=shown.clip(along.low * inside, along.high / inside),
+        beyond=~shown.is_between(along.low, along.high),
+        turn=pl.when(shown > 1).then(90.0).otherwise(-90.0),
     )
-    y = alt.Y(
-        "figure:N",
-        title=None,
-        sort=names,
-        scale=alt.Scale(domain=names),
-        axis=alt.Axis(labelLimit=1000, ticks=False, domain=False),
-    )
+    y = named_rows("figure", names)
     x, end, first = (
         replace(along, field=field).encoding(alt.X) for field in ("after", "end", "before")
     )
     base = alt.Chart(table).encode(y=y, tooltip=["figure", "said"])
+    circle = base.mark_point(filled=False, color=THIS, size=80, strokeWidth=2, opacity=1)
+    seen = base.transform_filter("!datum.beyond")
+    found = seen.mark_circle(color=BEST, size=100, opacity=1)
     layers = [
         base.mark_rule(color=BEST, strokeWidth=2.5).encode(x=end, x2="before:Q"),
-        base.mark_point(filled=False, color=THIS, size=80, strokeWidth=2, opacity=1).encode(
-            x=first
-        ),
-        base.transform_filter("!datum.beyond")
-        .mark_circle(color=BEST, size=100, opacity=1)
-        .encode(x=x),
-        *words([(width + GAP, STEP * (at + 0.5), row["said"]) for at, row in enumerate(rows)]),
+        circle.encode(x=first),
+        found.encode(x=x),
+        *words([(width + GAP, STEP * (at + 0.5), each) for at, each in enumerate(said)]),
     ]
-    known = table.drop_nulls("bound")
+    title = "What the mapping changes: ○ rank order, ● found"
+    known = table.filter(pl.col("bound").is_between(along.low, along.high))
     if known.height:
         least = replace(along, field="bound").encoding(alt.X)
         tick = alt.Chart(known).mark_tick(style="ink", thickness=2.5, size=20)
         layers.append(tick.encode(x=least, y=y))
-    said = "What the mapping changes: ○ rank order, ● found"
     if table["beyond"].any():
-        said += ", arrow: beyond the axis"
-        layers.append(
-            base.transform_filter("datum.beyond")
-            .mark_point(shape="triangle-up", filled=True, color=BEST, size=110, opacity=1)
-            .encode(x=end, angle=alt.Angle("turn:Q", scale=None))
+        title += ", arrow: beyond the axis"
+        arrow = base.transform_filter("datum.beyond").mark_point(
+            shape="triangle-up", filled=True, color=BEST, size=110, opacity=1
         )
-    if known.height:
-        said += "; line: the best possible"
-    return layered(layers, said, width, height, right + left / 2)
+        layers.append(arrow.encode(x=end, angle=alt.Angle("turn:Q", scale=None)))
+    title += "; line: the best possible" * bool(known.height)
+    return layered(layers, title, width, STEP * len(names), right + left / 2)
 
 
-def _ratios(rows: Sequence[Mapping[str, Any]], *, few: bool) -> Axis:
+def _ratios(seen: Floats, *, few: bool) -> Axis:
     """Return the logarithmic axis of figures after as parts of those before."""
-    seen = [row[name] for row in rows for name in ("after", "bound") if row[name] is not None]
-    there = [each for each in seen if 1 / MOST_TIMES <= each <= MOST_TIMES]
+    there = seen[(seen >= 1 / MOST_TIMES) & (seen <= MOST_TIMES)].tolist()
     low, high = min([*there, 1 / LEAST_TIMES]), max([*there, LEAST_TIMES])
     wide = (high / low) ** ROOM
     low, high = low / wide, high * wide

@@ -18,7 +18,7 @@ from netloom.base.arrays import Bools, Ints, Records
 from netloom.base.figures import SHARE, leaves, say
 from netloom.base.units import TIME
 from netloom.base.words import counted
-from netloom.drawing.axes import BESIDE, Axis
+from netloom.drawing.axes import BESIDE, Axis, named_rows
 from netloom.drawing.bars import short_names
 from netloom.drawing.frame import BEST, FULL, THIS, layered, room
 from netloom.drawing.names import GAP, width_of
@@ -84,39 +84,31 @@ def nodes_over_time(
     last = _last(bars, path)
     if bars.is_empty() or not last:
         return None
-    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    scale, x = _time_axis(last, unit)
     each = -(-nodes // MOST_BANDS)
-    table = _merged(bars, each, last).with_columns(pl.col("begin", "end") / scale)
-    first = pl.col("row", "until") // each * each
-    path = path.with_columns(first, pl.col("begin", "end") / scale)
-    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
     rows = -(-nodes // each)
+    times = pl.col("begin", "end") / scale
+    table = _merged(bars, each, last).with_columns(times)
+    path = path.with_columns(pl.col("row", "until") // each * each, times)
     height = min(max(ROW * rows, LEAST), MOST)
-    width = min(WIDTH, room() - BESIDE)
     down = Axis("row", "node", 0.0, float(nodes), whole=True)
     domain = [rows * each - each / 2, -each / 2]  # a bar is around the number of its first node
-    y = alt.Y("row:Q", title=down.title, scale=alt.Scale(domain=domain, nice=False),
-              axis=alt.Axis(values=down.ticks, grid=False, format=",.6~g"))  # fmt: skip
+    beside = alt.Axis(values=down.ticks, grid=False, format=",.6~g")
+    y = alt.Y("row:Q", title="node", scale=alt.Scale(domain=domain, nice=False), axis=beside)
     known = [kind for kind in KINDS if kind in table["does"]]
     legend = alt.Legend(orient="bottom", symbolType="square") if len(known) > 1 else None
-    colour = alt.Color(
-        "does:N", title=None, legend=legend,
-        scale=alt.Scale(domain=known, range=[KINDS[kind] for kind in known]),
-    )  # fmt: skip
-    drawn = alt.Chart(table).mark_bar(orient="horizontal", height=BAR * height / rows).encode(
-        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, color=colour,
-        tooltip=["row", "does", "begin", "end"],
-    )  # fmt: skip
-    layers = [drawn]
+    colours = alt.Scale(domain=known, range=[KINDS[kind] for kind in known])
+    bar = alt.Chart(table).mark_bar(orient="horizontal", height=BAR * height / rows)
+    colour = alt.Color("does:N", title=None, legend=legend, scale=colours)
+    told = ["row", "does", "begin", "end"]
+    drawn = [bar.encode(x=x, x2="end:Q", y=y, color=colour, tooltip=told)]
     several = f"; a row is {counted(each, 'node')}" if each > 1 else ""
     said = f"When nodes send{' and wait to send' * (len(known) > 1)}{several}"
     if len(path):
         said += "; thin line: the critical path"
-        line = alt.Chart(path).mark_rule(style="ink", strokeWidth=2).encode(
-            x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]
-        )  # fmt: skip
-        layers.append(line)
-    return layered(layers, said, width, height)
+        line = alt.Chart(path).mark_rule(style="ink", strokeWidth=2)
+        drawn.append(line.encode(x=x, x2="end:Q", y=y, y2="until:Q", tooltip=["id:N"]))
+    return layered(drawn, said, min(WIDTH, room() - BESIDE), height)
 
 
 def channels_over_time(
@@ -146,41 +138,42 @@ def use_over_time(use: pl.DataFrame, seconds: float) -> alt.LayerChart:
     """
     parts = use.with_columns(use=(100 * pl.col("use")).round() / 100)
     runs = parts.group_by(pl.struct("channel", "use").rle_id().alias("run"), maintain_order=True)
-    table = runs.agg(
-        name=pl.col("channel").first(), begin=pl.col("begin").first(), end=pl.col("end").last(),
-        utilisation=pl.col("use").first(),
-    ).drop("run").with_columns(critical=pl.lit(value=False))  # fmt: skip
+    first, end = pl.col("channel", "begin", "use").first(), pl.col("end").last()
+    table = runs.agg(first, end).rename({"channel": "name", "use": "utilisation"})
+    table = table.drop("run").with_columns(critical=pl.lit(value=False))
     many = counted(table["name"].n_unique(), "busiest channel")
     return _in_use(table, seconds, "seconds", f"Use of the {many} over time")
 
 
 def _in_use(table: pl.DataFrame, last: float, unit: str, title: str) -> alt.LayerChart:
     """Return how far channels are in use as rows of a heat map, from 0 to the last time."""
-    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    scale, x = _time_axis(last, unit)
     channels = table["name"].unique(maintain_order=True).to_list()
     names = short_names(channels, 0.0)
     called = pl.col("name").replace_strict(channels, names)
     said = pl.Series([say(each, SHARE) for each in table["utilisation"].to_list()], dtype=pl.String)
     table = table.with_columns(pl.col(*ENDS) / scale, name=called, percent=said)
     left = max(map(width_of, names), default=0.0) + 14
-    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
-    y = alt.Y("name:N", title=None, sort=names, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1),
-              axis=alt.Axis(labelLimit=1000, ticks=False, domain=False))  # fmt: skip
+    y = named_rows("name", names, paddingInner=0.2, paddingOuter=0.1)
     full = alt.Scale(domain=FULL, range="heatmap", interpolate="rgb")
-    legend = alt.Legend(
-        orient="bottom", gradientLength=200, values=[0, 0.5, 1],
-        labelExpr="datum.value == 0 ? 'idle' : datum.value == 1 ? 'full' : '50\u00a0%'",
-    )  # fmt: skip
-    cells = alt.Chart(table).mark_rect().encode(
-        x=along.encoding(alt.X, grid=False), x2="end:Q", y=y, tooltip=["name", "begin", "percent"],
-        color=alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend),
-    )  # fmt: skip
-    layers = [cells]
+    idle = "datum.value == 0 ? 'idle' : datum.value == 1 ? 'full' : '50\u00a0%'"
+    legend = alt.Legend(orient="bottom", gradientLength=200, values=[0, 0.5, 1], labelExpr=idle)
+    colour = alt.Color("utilisation:Q", title="channel in use", scale=full, legend=legend)
+    told = ["name", "begin", "percent"]
+    cells = alt.Chart(table).mark_rect()
+    layers = [cells.encode(x=x, x2="end:Q", y=y, tooltip=told, color=colour)]
     if table["critical"].any():
         marked = alt.Chart(table.filter("critical")).mark_bar(style="ink", height=3)
-        layers.append(marked.encode(x=along.encoding(alt.X, grid=False), x2="end:Q", y=y))
+        layers.append(marked.encode(x=x, x2="end:Q", y=y))
     width = min(WIDTH, room() - left - GAP)
     return layered(layers, title, width, CHANNEL * max(len(names), 1))
+
+
+def _time_axis(last: float, unit: str) -> tuple[float, alt.X]:
+    """Return by what times are divided, and their axis."""
+    scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
+    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
+    return scale, along.encoding(alt.X, grid=False)
 
 
 def _last(*tables: pl.DataFrame) -> float:
@@ -195,45 +188,44 @@ def _bars(table: pl.DataFrame) -> pl.DataFrame:
     )
     there = table.filter(start.is_not_null() & until.is_not_null() & (until > start))
     free = start + wait.fill_null(0)
-    return pl.concat([
-        there.select("source_node", begin=start, end=free, does=pl.lit(WAITS)),
-        there.select("source_node", begin=free, end=until, does=pl.lit(SENDS)),
-    ]).filter(pl.col("end") > pl.col("begin"))  # fmt: skip
+    return pl.concat(
+        [
+            there.select("source_node", begin=start, end=free, does=pl.lit(WAITS)),
+            there.select("source_node", begin=free, end=until, does=pl.lit(SENDS)),
+        ]
+    ).filter(pl.col("end") > pl.col("begin"))
 
 
 def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
     """Return the bars of rows, those that touch as one. Sending hides waiting."""
-    found: list[dict[str, Any]] = []
-    for (row,), mine in bars.group_by(pl.col("source_node") // each, maintain_order=True):
-        covered: dict[str, Bools] = {}  # which parts of the time
-        for kind in KINDS:
-            bars_of = mine.filter(does=kind)
-            begin = np.floor(bars_of["begin"].to_numpy() / last * CELLS).astype(int)
-            end = np.ceil(bars_of["end"].to_numpy() / last * CELLS).astype(int)
-            change = np.zeros(CELLS + 2, np.int64)
-            np.add.at(change, np.clip(begin, 0, CELLS), 1)
-            np.add.at(change, np.clip(end, 0, CELLS), -1)
-            covered[kind] = np.cumsum(change)[:CELLS] > 0
-        covered[WAITS] &= ~covered[SENDS]
-        for kind, cells in covered.items():
-            changes = np.diff(np.concatenate([[False], cells, [False]]).astype(np.int8))
-            edges = np.flatnonzero(changes).tolist()
-            for first, until in zip(edges[::2], edges[1::2], strict=True):
-                found.append({
-                    "row": float(int(row) * each), "does": kind,
-                    "begin": first * last / CELLS, "end": until * last / CELLS,
-                })  # fmt: skip
-    return pl.DataFrame(found)
+    rows = int(bars["source_node"].max() or 0) // each + 1  # type: ignore[arg-type]
+    covered: dict[str, Bools] = {}  # which parts of the time of each row
+    for kind in KINDS:
+        mine = bars.filter(does=kind)
+        row = mine["source_node"].to_numpy() // each
+        change = np.zeros((rows, CELLS + 1), np.int64)
+        begin = np.floor(mine["begin"].to_numpy() / last * CELLS).astype(int)
+        end = np.ceil(mine["end"].to_numpy() / last * CELLS).astype(int)
+        np.add.at(change, (row, np.clip(begin, 0, CELLS)), 1)
+        np.add.at(change, (row, np.clip(end, 0, CELLS)), -1)
+        covered[kind] = np.cumsum(change, axis=1)[:, :CELLS] > 0
+    covered[WAITS] &= ~covered[SENDS]
+    tables = []
+    for kind, cells in covered.items():
+        edges = np.diff(np.pad(cells, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+        (row, first), (_, until) = np.nonzero(edges == 1), np.nonzero(edges == -1)
+        ends = {"begin": first * last / CELLS, "end": until * last / CELLS}
+        parts = pl.DataFrame({"row": row * float(each)} | ends)
+        tables.append(parts.with_columns(does=pl.lit(kind)))
+    return pl.concat(tables).sort("row", maintain_order=True)
 
 
 def _path(table: pl.DataFrame) -> pl.DataFrame:
     """Return the steps of the critical path: from where and when, to where and when."""
     spent = [pl.col(each.name).cast(pl.Float64) for each in leaves(Spent)]
     there, done = pl.col("source_node").cast(pl.Float64), pl.col("complete").cast(pl.Float64)
-    return table.select(
-        "id", begin=done - pl.sum_horizontal(spent), end=done, row=there,
-        until=pl.col("target_node").cast(pl.Float64).fill_null(there),
-    )  # fmt: skip
+    begin, target = done - pl.sum_horizontal(spent), pl.col("target_node").cast(pl.Float64)
+    return table.select("id", begin=begin, end=done, row=there, until=target.fill_null(there))
 
 
 # -- timelines -------------------------------------------------------------------------------------
@@ -379,12 +371,13 @@ def timeline_of(
         edges = nanoseconds(path.start + np.append(0.0, np.cumsum(each)), scale)
         kept = np.flatnonzero(np.diff(edges) > 0)
         names = [name.replace("_", " ") for name in spent]
-        critical = Slices(  # its parts, one after the other
-            "critical path", np.full(len(kept), len(tracks)), edges[:-1][kept], edges[1:][kept],
-            [names[place % len(names)] for place in kept.tolist()],
+        track, args = (
+            np.full(len(kept), len(tracks)),
             {"row": path.rows[kept // len(names)].tolist()},
-        )  # fmt: skip
-        slices.append(critical)
+        )
+        called = [names[place % len(names)] for place in kept.tolist()]  # one after the other
+        ends = edges[:-1][kept], edges[1:][kept]
+        slices.append(Slices("critical path", track, *ends, called, args))
         tracks.append(Track("critical path", "critical path"))
     counters = []  # what the busiest channels carry over their bandwidth, over time
     if crossed is not None:
@@ -409,20 +402,13 @@ def timeline_of(
         "rows_left_out": len(begun) - int(shown.sum()),
         "counters": UNKNOWN if crossed is None else SPREAD,
     }
-    return Timeline(
-        tracks=tuple(tracks),
-        slices=tuple(slices),
-        arrows=Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1),
-        counters=tuple(counters),
-        about=said | dict(about or {}),
-    )
+    arrows = Arrows(placed[0], parts[0].start, placed[1], parts[1].end - 1)
+    told = said | dict(about or {})
+    return Timeline(tuple(tracks), tuple(slices), arrows, tuple(counters), told)
 
 
-def trace_timeline(
-    run: TraceRun, topology: Topology, *, unit: str, size: str, unit_us: float | None,
-    crossed: Crossed | None,
-) -> Timeline:  # fmt: skip
-    """Return the timeline of a trace, on tracks of its tasks.
+def trace_timeline(run: TraceRun, topology: Topology, **how: Any) -> Timeline:
+    """Return the timeline of a trace, on tracks of its tasks. ``how`` as ``timeline_of`` has it.
 
     What a node without a task passes on, in the tree of a multicast, is on a track of the node.
     """
@@ -450,10 +436,8 @@ def trace_timeline(
         ids=[trace.ids[each] for each in entry.tolist()],
         computing=(trace.run[entry] > 0) & (table.run == 0),  # ranks that share a host
     )
-    return timeline_of(
-        happened, program=f"{trace.name} on {topology.name}", unit=unit, size=size,
-        unit_us=unit_us, crossed=crossed, path=run.critical_path,
-    )  # fmt: skip
+    program = f"{trace.name} on {topology.name}"
+    return timeline_of(happened, program=program, path=run.critical_path, **how)
 
 
 def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Happened:
@@ -462,10 +446,8 @@ def happened_to(rows: Records, *, source: Ints, target: Ints, **more: Any) -> Ha
     awaited = np.zeros(len(rows), np.bool_)  # those that released others, by being complete last
     awaited[rows["last"][rows["last"] >= 0]] = True
     times = {name: rows[name] if name in known else none for name in (*TIMES, *SPANS)}
-    return Happened(
-        source=source, target=target, times=times, size=rows["flits"], moved=moved_rows(rows),
-        awaited=awaited, **more,
-    )  # fmt: skip
+    kept: dict[str, Any] = {"size": rows["flits"], "moved": moved_rows(rows), "awaited": awaited}
+    return Happened(source=source, target=target, times=times, **kept, **more)
 
 
 def nodes_timeline(
@@ -476,18 +458,13 @@ def nodes_timeline(
     ``unit_us``: µs of a cycle, if they are known. ``about``: what else to say.
     """
     rows, topology = kept.rows, network.topology
-    happened = happened_to(
-        rows,
-        names=[f"node {topology.name_of(node)}" for node in range(topology.num_hosts)],
-        source=rows["source"],
-        target=rows["target"],
-        computing=kept.computing,
-    )
-    return timeline_of(
-        happened, program=f"{program} on {topology.name}", unit="cycles", size="flits",
-        unit_us=unit_us, crossed=crossed_channels(network, rows, kept.channel_flits),
-        about=about,
-    )  # fmt: skip
+    ends = {"source": rows["source"], "target": rows["target"]}
+    names = [f"node {topology.name_of(node)}" for node in range(topology.num_hosts)]
+    happened = happened_to(rows, **ends, names=names, computing=kept.computing)
+    crossed = crossed_channels(network, rows, kept.channel_flits)
+    how: dict[str, Any] = {"unit_us": unit_us, "crossed": crossed, "about": about}
+    program = f"{program} on {topology.name}"
+    return timeline_of(happened, program=program, unit="cycles", size="flits", **how)
 
 
 def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> list[_Part]:
@@ -505,10 +482,11 @@ def _parts(it: Happened, shown: Bools, scale: float, unit: str, size: str) -> li
     moved = np.flatnonzero(shown & it.moved)
     sends = part("send", 1, it.source, moved, entered[moved], arrived[moved])
     row = sends.row
-    who = {"from": [it.names[each] for each in it.source[row].tolist()],
-           "to": [it.names[each] for each in it.target[row].tolist()]}  # fmt: skip
-    args = {**sends.args, **who, size: it.size[row].tolist(),
-            f"sent_{unit}": sent[row].tolist()}  # fmt: skip
+    who = {
+        "from": [it.names[each] for each in it.source[row].tolist()],
+        "to": [it.names[each] for each in it.target[row].tolist()],
+    }
+    args = {**sends.args, **who, size: it.size[row].tolist(), f"sent_{unit}": sent[row].tolist()}
     sends = sends._replace(args=args, names=[f"send to {each}" for each in who["to"]])
     names = [f"receive from {each}" for each in who["from"]]
     receives = sends._replace(kind="receive", group=2, owner=it.target[row], names=names)

@@ -231,13 +231,8 @@ def html_page(
     for each in (inline.style, *inline.scripts):
         assert not any(sign in each.lower() for sign in ("</script", "</style", "<!--", "\r", "\0"))
     templates = {"page": own_file("page.html"), "body": body}
-    environment = Environment(
-        loader=DictLoader(templates),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    blocks: Any = {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
+    environment = Environment(loader=DictLoader(templates), autoescape=True, **blocks)
     environment.filters["together"] = held_together
     found: str = environment.get_template("page").render(
         title=title,

@@ -160,10 +160,8 @@ def lanes(owner: Ints, start: Nanoseconds, end: Nanoseconds) -> Nanoseconds:
     order = np.lexsort((end, start, owner))
     last, many = None, 0
     free, taken = list[int](), list[tuple[int, int]]()  # lanes, and those in use: until, lane
-    for place, who, begin, over in zip(
-        order.tolist(), owner[order].tolist(), start[order].tolist(), end[order].tolist(),
-        strict=True,
-    ):  # fmt: skip
+    spans = (each[order].tolist() for each in (owner, start, end))
+    for place, who, begin, over in zip(order.tolist(), *spans, strict=True):
         if who != last:
             last, many, free, taken = who, 0, [], []
         while taken and taken[0][0] <= begin:
@@ -190,8 +188,10 @@ def with_phases(found: Timeline, begin: Floats, ends: Floats, switch: float) -> 
     first, middle, last = (nanoseconds(each, 1.0) for each in (begin - switch, begin, ends))
     slices = []
     for kind, since, until in (
-        ("phase", first, last), ("switch", first, middle), ("move", middle, last),
-    ):  # fmt: skip
+        ("phase", first, last),
+        ("switch", first, middle),
+        ("move", middle, last),
+    ):
         kept = np.flatnonzero(until > since)
         names = [f"phase {each}" for each in kept.tolist()] if kind == "phase" else ()
         track, args = np.full(len(kept), len(found.tracks)), {"phase": kept.tolist()}
@@ -254,12 +254,12 @@ def events(timeline: Timeline) -> Iterator[dict[str, Any]]:
         processes.append(counted)
     number = {name: place + 1 for place, name in enumerate(processes)}
     for name, pid in number.items():
-        yield _named("process_name", pid, 0, {"name": name})
-        yield _named("process_sort_index", pid, 0, {"sort_index": pid})
+        yield _event("M", "process_name", 0, (pid, 0), args={"name": name})
+        yield _event("M", "process_sort_index", 0, (pid, 0), args={"sort_index": pid})
     ids = [(number[track.process], tid + 1) for tid, track in enumerate(timeline.tracks)]
-    for (pid, tid), track in zip(ids, timeline.tracks, strict=True):
-        yield _named("thread_name", pid, tid, {"name": track.name})
-        yield _named("thread_sort_index", pid, tid, {"sort_index": tid})
+    for at, track in zip(ids, timeline.tracks, strict=True):
+        yield _event("M", "thread_name", 0, at, args={"name": track.name})
+        yield _event("M", "thread_sort_index", 0, at, args={"sort_index": at[1]})
     arrows = timeline.arrows
     streams = [
         *(_slice_events(some, ids) for some in timeline.slices),
@@ -270,40 +270,30 @@ def events(timeline: Timeline) -> Iterator[dict[str, Any]]:
     yield from (event for _, _, event in merge(*streams, key=itemgetter(0, 1)))
 
 
-def _named(name: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    return {"ph": "M", "name": name, "pid": pid, "tid": tid, "ts": 0, "args": args}
-
-
-def _us(time: int) -> float:
-    return time / PER_MICROSECOND
+def _event(kind: str, name: str, time: int, at: tuple[int, int], **more: Any) -> dict[str, Any]:
+    """Return an event at a process and thread, ``time`` in nanoseconds."""
+    ids = {"pid": at[0], "tid": at[1]}
+    return {"ph": kind, "name": name, "ts": time / PER_MICROSECOND} | ids | more
 
 
 def _slice_events(some: Slices, ids: list[tuple[int, int]]) -> Iterator[_Timed]:
     lasting = some.end - some.start
     for place in np.lexsort((-lasting, some.start)).tolist():
-        pid, tid = ids[some.track[place]]
-        start, end = int(some.start[place]), int(some.end[place])
-        yield start, start - end, {
-            "ph": "X", "name": some.names[place] if some.names else some.kind, "cat": some.kind,
-            "ts": _us(start), "dur": _us(end - start), "pid": pid, "tid": tid,
-            "args": {name: values[place] for name, values in some.args.items()},
-        }  # fmt: skip
+        start, long = int(some.start[place]), int(lasting[place])
+        name = some.names[place] if some.names else some.kind
+        args = {name: values[place] for name, values in some.args.items()}
+        told: dict[str, Any] = {"cat": some.kind, "dur": long / PER_MICROSECOND, "args": args}
+        yield start, -long, _event("X", name, start, ids[some.track[place]], **told)
 
 
 def _arrow_events(
-    phase: str, track: Ints, time: Nanoseconds, ids: list[tuple[int, int]], **more: str
+    kind: str, track: Ints, time: Nanoseconds, ids: list[tuple[int, int]], **more: str
 ) -> Iterator[_Timed]:
     for place in np.argsort(time, kind="stable").tolist():
-        pid, tid = ids[track[place]]
-        yield int(time[place]), 1, {
-            "ph": phase, "name": "message", "cat": "message", "id": place + 1,
-            "ts": _us(int(time[place])), "pid": pid, "tid": tid, **more,
-        }  # fmt: skip
+        at, when = ids[track[place]], int(time[place])
+        yield when, 1, _event(kind, "message", when, at, cat="message", id=place + 1, **more)
 
 
 def _counter_events(each: Counter, what: str, pid: int) -> Iterator[_Timed]:
     for time, value in zip(each.time.tolist(), each.value.tolist(), strict=True):
-        args = {what: value}
-        yield time, 1, {
-            "ph": "C", "name": each.name, "ts": _us(time), "pid": pid, "tid": 0, "args": args,
-        }  # fmt: skip
+        yield time, 1, _event("C", each.name, time, (pid, 0), args={what: value})

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.words import counted, number, percent
-from netloom.drawing.axes import Axis
+from netloom.drawing.axes import Axis, named_rows
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.frame import BEST, OTHERS, REFERENCE, layered, room
 from netloom.drawing.names import width_of
 from netloom.drawing.timelines import lanes, nanoseconds
 from netloom.topology import Topology
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 FEW_CONNECTIONS = 32
 """Up to so many each has a row of its own."""
@@ -118,8 +116,6 @@ class PhasesInTime:
     @cached_property
     def rows(self) -> tuple[pl.DataFrame, list[str]]:
         """The bars, those that are open at once in lanes, and the names of their rows."""
-        import polars as pl
-
         table = self.connections
         begins = self.begins[table["phase"].to_numpy()]
         sends = table.with_columns(
@@ -154,9 +150,6 @@ class PhasesInTime:
         Rows are processors, or connections where they are few. Connections that a processor has
         open at once share its row's height.
         """
-        import altair as alt
-        import polars as pl
-
         bars, rows = self.rows
         what = "connection" if self.by_connection else "node"
         open_at_once = int(bars["lane"].max() or 0) + 1 if len(bars) else 1  # type: ignore[arg-type]
@@ -167,46 +160,28 @@ class PhasesInTime:
         width = max(200.0, min(WIDTH, room() - left))
         along = Axis("from", "clocks", 0.0, max(end, 1.0))
         named = rows[:: max(1, -int(-NAME_ROW // row))]
-        y = alt.Y(
-            "row:N",
-            title=what,
-            sort=rows,
-            scale=alt.Scale(paddingInner=0.12, paddingOuter=0.06),
-            axis=alt.Axis(values=named, labelLimit=400, ticks=False, domain=False),
-        )
-        connections = (
-            alt.Chart(bars)
-            .mark_bar(stroke="white", strokeWidth=0.3)  # between bars, also on near-black
-            .encode(
-                x=along.encoding(alt.X, grid=False),
-                x2="to:Q",
-                y=y,
-                yOffset=alt.YOffset("lane:O", scale=alt.Scale(domain=list(range(open_at_once)))),
-                color=alt.Color(
-                    "way:N",
-                    title=None,
-                    scale=alt.Scale(domain=list(WAYS), range=list(WAYS.values())),
-                    legend=None if self.both_ways else alt.Legend(orient="top"),
-                ),
-                tooltip=["connection", "phase:Q", "words:Q", "hops:Q", "start:Q", "end:Q"],
-            )
+        y = named_rows("row", rows, paddingInner=0.12, paddingOuter=0.06)
+        y = y.title(what).axis(values=named, labelLimit=400, ticks=False, domain=False)
+        ways = alt.Scale(domain=list(WAYS), range=list(WAYS.values()))
+        legend = None if self.both_ways else alt.Legend(orient="top")
+        lanes = alt.Scale(domain=list(range(open_at_once)))
+        white = alt.Chart(bars).mark_bar(stroke="white", strokeWidth=0.3)  # also on near-black
+        connections = white.encode(
+            x=along.encoding(alt.X, grid=False),
+            x2="to:Q",
+            y=y,
+            yOffset=alt.YOffset("lane:O", scale=lanes),
+            color=alt.Color("way:N", title=None, scale=ways, legend=legend),
+            tooltip=["connection", "phase:Q", "words:Q", "hops:Q", "start:Q", "end:Q"],
         )
         said = f"A row for each {what}; grey: context switches, with the number of the phase above"
-        begins = self.begins[: self.shown]
-        table = pl.DataFrame(
-            {
-                "from": begins - self.switch_clocks,
-                "to": begins,
-                "middle": begins + self.makespan[: self.shown] / 2,
-                "phase": np.arange(self.shown),
-            }
+        begins, lasting = self.begins[: self.shown], self.makespan[: self.shown]
+        table = pl.DataFrame({"from": begins - self.switch_clocks, "to": begins})
+        table = table.with_columns(
+            middle=begins + lasting / 2, phase=pl.int_range(self.shown, dtype=pl.Int64)
         )
-        bands = (
-            alt.Chart(table)
-            .mark_rect(color=REFERENCE, opacity=SWITCH_OPACITY)
-            .encode(x="from:Q", x2="to:Q")
-        )
-        layers = [bands]
+        grey = alt.Chart(table).mark_rect(color=REFERENCE, opacity=SWITCH_OPACITY)
+        layers = [grey.encode(x="from:Q", x2="to:Q")]
         if 1 < self.shown <= MOST_NAMED:  # no number touches the one before
             scale = width / along.high
             kept, before = list[int](), -NUMBERED
@@ -214,12 +189,9 @@ class PhasesInTime:
                 if middle * scale - before >= NUMBERED:
                     kept.append(phase)
                     before = middle * scale
-            numbers = (
-                alt.Chart(table.filter(pl.col("phase").is_in(kept)))
-                .mark_text(fontSize=12, dy=-8)
-                .encode(x="middle:Q", y=alt.value(0), text="phase:O")
-            )
-            layers.append(numbers)
+            some = alt.Chart(table.filter(pl.col("phase").is_in(kept)))
+            numbers = some.mark_text(fontSize=12, dy=-8)
+            layers.append(numbers.encode(x="middle:Q", y=alt.value(0), text="phase:O"))
         layers.append(connections)
         return layered(layers, said, width, row * max(len(rows), 1))
 
@@ -252,8 +224,6 @@ def phase_maps(
     makespan
         float64[num_phases], how long each phase lasts, in clocks.
     """
-    import altair as alt
-
     from netloom.drawing.networks.chart import USE, network_chart
 
     used, maps = np.zeros_like(busy), list[Any]()
@@ -262,9 +232,6 @@ def phase_maps(
     shown = min(len(used), max(1, MOST_CHANNELS // max(1, used.shape[1])))
     for phase, each in enumerate(used[:shown]):
         drawn = network_chart(network, each, USE, width=MAP_SIDE)
-        if isinstance(drawn, alt.Chart):  # the loads of an unknown network in falling order
-            height = MAP_SIDE * float(drawn.height) / float(drawn.width)
-            drawn = drawn.properties(width=MAP_SIDE, height=height)
         title = alt.TitleParams(
             f"phase {phase}: {number(makespan[phase])} clocks",
             subtitle=f"channels used {percent(float(each.mean()) if each.size else 0.0)}",

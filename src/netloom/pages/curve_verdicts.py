@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import inf
 from typing import Any, NamedTuple
@@ -231,9 +232,10 @@ def is_fastest(group: CurveGroup) -> str:
     who = f"all but {listed(without)}" if without else "all"
     at = f"At {number(load)}, the highest load that {who} have a latency of"
     surely = [
-        (one, other) for one, other in combinations(found, 2)
+        (one, other)
+        for one, other in combinations(found, 2)
         if other[1] - one[1] > (one[2] or 0) + (other[2] or 0)
-    ]  # fmt: skip
+    ]
     if not surely and all(each[2] is None for each in found):
         return f"{at}, they take the same: {number(found[0][1])} {unit}."
     if not surely:
@@ -315,7 +317,6 @@ def decide(group: CurveGroup) -> Decision:
     """Return which curve of a group to take and why. Of a single curve how far it goes."""
     told = group.simulated or group.models
     found = _alone(told[0], group) if len(told) == 1 else _choice(told, group)
-    verdict = found.verdict
     lines: dict[str, str] = {}
     if len(told) > 1 and group.axes.open:
         lines["load"] = carries_most(told)
@@ -329,10 +330,8 @@ def decide(group: CurveGroup) -> Decision:
         if last["behind"] and last["load"] == curve.kept_up:
             at, runs = number(curve.kept_up), runs_said(last)
             behind.append(f"At {at}, {curve.label} carried the load in {runs} runs.")
-    verdict = Verdict(
-        verdict.mark, verdict.sentence, verdict.of,
-        {label: said for label, said in lines.items() if said}, note=" ".join(behind),
-    )  # fmt: skip
+    lines = {label: said for label, said in lines.items() if said}
+    verdict = replace(found.verdict, lines=lines, note=" ".join(behind))
     return found._replace(verdict=verdict, several=len(told) > 1)
 
 
@@ -340,9 +339,11 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
     """Return how far a single curve goes."""
     unit, axes = _unit(group), group.axes
     who = f"The model of {curve.label}" if curve.model else capital(curve.label)
-    idle = () if curve.idle is None else (
-        Tile(f"{number(curve.idle)} {axes.latency_unit}", f"{axes.latency}, idle network"),
-    )  # fmt: skip
+    idle = (
+        ()
+        if curve.idle is None
+        else (Tile(f"{number(curve.idle)} {axes.latency_unit}", f"{axes.latency}, idle network"),)
+    )
     last_point: tuple[Tile, ...] = ()
     if len(curve.table):
         last = curve.table.row(-1, named=True)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from netloom.base.words import counted, number
 from netloom.drawing.names import base_names
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.recorded import Recorded
 from netloom.questions.terminal import order_named, short_name
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 THEMSELVES = frozenset({"topology", "traffic", "routing", "switching", "on", "app"})
 """Fields whose values say what they are."""
@@ -134,16 +131,12 @@ def shared_words(names: Sequence[str]) -> tuple[str, dict[str, str]]:
     return common, dict(zip(names, kept, strict=True))
 
 
-RUNS = {
-    "load": float, "latency": float, "half": float, "accepted": float, "stable": bool,
-    "seed": int, "cycles": int, "idle": float,
-}  # fmt: skip
+RUNS: dict[str, Any] = dict.fromkeys(("load", "latency", "half", "accepted"), float)
+RUNS |= {"stable": bool, "seed": int, "cycles": int, "idle": float}
 """Columns of single runs."""
 
-POINTS = {
-    "load": float, "latency": float, "low": float, "high": float, "accepted": float,
-    "accepted_low": float, "accepted_high": float, "runs": int, "behind": int,
-}  # fmt: skip
+MEASURED = "load", "latency", "low", "high", "accepted", "accepted_low", "accepted_high"
+POINTS: dict[str, Any] = dict.fromkeys(MEASURED, float) | {"runs": int, "behind": int}
 """Columns of points: means of the runs at one load, and how many of these fell behind."""
 
 
@@ -190,10 +183,8 @@ def point_of(group: pl.DataFrame) -> dict[str, Any]:
     ends: tuple[float | None, float | None] = None, None
     if mean is not None and around is not None and len(accepted) > 1:
         ends = mean - around, mean + around
-    return {
-        "load": load, "latency": latency, "low": low, "high": high, "accepted": mean,
-        "accepted_low": ends[0], "accepted_high": ends[1], "runs": runs, "behind": behind,
-    }  # fmt: skip
+    values = load, latency, low, high, mean, *ends, runs, behind
+    return dict(zip(POINTS, values, strict=True))
 
 
 def runs_said(point: Mapping[str, Any]) -> str:
@@ -423,9 +414,11 @@ def _about(record: Recorded, kind: CurveKind, technique: str) -> dict[str, Any]:
     rest = {
         name: value
         for name, value in asked.items()
-        if name not in kind.of_the_run and name not in network and name not in own
+        if name not in kind.of_the_run
+        and name not in network
+        and name not in own
         and name not in IN_OTHER_WORDS
-    }  # fmt: skip
+    }
     whole = network | own | rest
     return {name: _plain(value) for name, value in whole.items() if value is not None}
 
@@ -439,8 +432,6 @@ def _plain(value: Any) -> Any:
 
 def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
     """Put the points of one curve together: means over seeds, with their spread."""
-    import polars as pl
-
     rows, answers = [], []
     for _, technique, record in parts:
         for row in runs_of(record, kind_of(record), technique):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import altair as alt
 import polars as pl
 
-from netloom.base.words import counted, give_or_take, listed, number
+from netloom.base.words import counted, listed, number
 from netloom.drawing.axes import (
     DASHED,
     LOAD_STEPS,
@@ -25,7 +24,7 @@ from netloom.drawing.axes import (
 )
 from netloom.drawing.frame import narrow_page, room
 from netloom.drawing.names import base_names
-from netloom.pages.curves import Curve, CurveGroup, runs_said, said_field, shared_words
+from netloom.pages.curves import MEASURED, Curve, CurveGroup, runs_said, said_field, shared_words
 
 MOST_ROWS = 200
 """Rows of a figure's data that a page shows as a table."""
@@ -424,11 +423,10 @@ def _latency(group: CurveGroup) -> Figure:
     cut = highest > end  # curves go on beyond the axis
     top = end if cut else 1.05 * highest
     rows = [
-        (curve.label, MODEL if curve.model else SIMULATED, row["load"], row["latency"],
-         row["low"], row["high"], runs_said(row))
+        (curve.label, _whose(curve), *(row[name] for name in MEASURED[:4]), runs_said(row))
         for curve in group.curves
         for row in curve.table.iter_rows(named=True)
-    ]  # fmt: skip
+    ]
     latency = f"{group.axes.latency}, {group.axes.latency_unit}"
     heads = ["curve", "whose", group.axes.load, latency, "95 % from", "to", "runs"]
     y = Axis("latency", _with_unit(latency), 0.0, top)
@@ -469,38 +467,26 @@ def _throughput(group: CurveGroup) -> Figure:
     )
 
 
-_COLUMNS = {"curve": str, "kind": str, "load": float, "latency": float, "low": float,
-            "high": float, "behind": int, "said": str}  # fmt: skip
-
-
 def _latency_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
-    rows = []
-    for curve, name in curves:
-        kind = MODEL if curve.model else SIMULATED
-        for row in curve.table.iter_rows(named=True):
-            half = None if row["high"] is None else row["high"] - row["latency"]
-            seeds = f", {runs_said(row)} runs" if row["runs"] > 1 else ""
-            if row["behind"]:
-                seeds += "; the others fell behind"
-            said = give_or_take(row["latency"], half) + seeds
-            found = {name: row[name] for name in ("load", "latency", "low", "high", "behind")}
-            rows.append({"curve": name, "kind": kind, "said": said} | found)
-    return pl.DataFrame(rows, schema=_COLUMNS)
+    return pl.concat(
+        curve.table.select(*MEASURED[:4], "behind", curve=pl.lit(name), kind=pl.lit(_whose(curve)))
+        for curve, name in curves
+    )
 
 
 def _accepted_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
-    rows = []
-    for curve, name in curves:
-        for row in curve.accepted.filter(pl.col("load") > 0).iter_rows(named=True):
-            half = None if row["accepted_high"] is None else row["accepted_high"] - row["accepted"]
-            low, high = (None if row[end] is None else row[end] / row["load"]
-                         for end in ("accepted_low", "accepted_high"))  # fmt: skip
-            rows.append({
-                "curve": name, "kind": SIMULATED, "load": row["load"],
-                "latency": row["accepted"] / row["load"], "low": low, "high": high, "behind": 0,
-                "said": give_or_take(row["accepted"], half),
-            })  # fmt: skip
-    return pl.DataFrame(rows, schema=_COLUMNS)
+    ends = {"latency": "accepted", "low": "accepted_low", "high": "accepted_high"}
+    parts = {name: pl.col(column) / pl.col("load") for name, column in ends.items()}
+    return pl.concat(
+        curve.accepted.filter(pl.col("load") > 0).select(
+            "load", **parts, behind=0, curve=pl.lit(name), kind=pl.lit(SIMULATED)
+        )
+        for curve, name in curves
+    )
+
+
+def _whose(curve: Curve) -> str:
+    return MODEL if curve.model else SIMULATED
 
 
 def _with_unit(words: str) -> str:
@@ -541,13 +527,13 @@ def _drawn(
         if some.height:  # the line goes on, and its points are hollow
             layers += where.lines(simulated, "curve", looks, points=0)
             layers += where.hollow(some, "curve", looks)
-        upright = [load for load in chain(*spans) if load <= where.x.high]
         told = simulated if simulated.height else models
-        layers += where.ends_of(told, "curve", looks, upright=upright)
+        layers += where.ends_of(told, "curve", looks)
         drawn.append(where.drawn(layers, title))
     columns = COLUMNS if room() >= WIDE else 1
-    in_rows = [alt.hconcat(*drawn[at : at + columns], spacing=24)
-               for at in range(0, len(drawn), columns)]  # fmt: skip
+    in_rows = [
+        alt.hconcat(*drawn[at : at + columns], spacing=24) for at in range(0, len(drawn), columns)
+    ]
     return drawn[0] if len(drawn) == 1 else alt.vconcat(*in_rows, spacing=24)
 
 

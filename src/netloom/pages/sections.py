@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from netloom.base.figures import head_of
 from netloom.base.words import counted, number
 from netloom.drawing.frame import HALF, NARROW, WIDE, narrow_page
@@ -408,8 +410,6 @@ def numbers_of(asked: Sequence[Asked]) -> list[Numbers]:
 
 def _numbers(asked: Sequence[Asked], name: str, title: str, file: str) -> Numbers:
     """Return the numbers of one table of several answers: how questions differ, what was found."""
-    import polars as pl
-
     tables = list[pl.DataFrame]()
     for each in asked:
         table = each.record.tables[name]

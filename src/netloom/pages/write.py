@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,12 +21,12 @@ from netloom.drawing.save import (
     make_folder,
     own_file,
 )
-from netloom.experiments.findings import Results, all_results
-from netloom.pages.explorer.file import check_page, inline as framed, shell
+from netloom.experiments.findings import Results
+from netloom.pages.explorer.file import check_page, inline as framed, shell, sources_of
 from netloom.pages.figure import turned
 from netloom.pages.page import Page, figures_on, page_of
 from netloom.questions.answers import MARKS
-from netloom.questions.recorded import Recorded, record
+from netloom.questions.recorded import Recorded
 
 Source: TypeAlias = Recorded | Results
 
@@ -40,26 +40,22 @@ def _theme(
     ink: str, quiet: str, grid: str, ranges: dict[str, list[str]], styles: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the configuration of charts for one background."""
+    words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12}
+    axis = {"labelColor": quiet, "gridColor": grid, "domainColor": quiet, "tickColor": quiet}
+    title = {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600}
     return {
         "background": "transparent",
         "font": FONT,
         "padding": 4,
         "view": {"stroke": None},
-        "axis": {
-            **AXIS, "labelColor": quiet, "titleColor": ink, "gridColor": grid,
-            "domainColor": quiet, "tickColor": quiet, "labelPadding": 5, "tickSize": 4,
-        },
-        "legend": {
-            "labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12.5,
-            "titleFontWeight": 500,
-        },
-        "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12},
-        "title": {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600,
-                  "anchor": "start"},
+        "axis": AXIS | axis | {"titleColor": ink, "labelPadding": 5, "tickSize": 4},
+        "legend": words | {"titleFontSize": 12.5, "titleFontWeight": 500},
+        "header": words,
+        "title": title | {"anchor": "start"},
         "text": {"color": quiet},
         "range": ranges,
         "style": styles,
-    }  # fmt: skip
+    }
 
 
 THEMES = {
@@ -110,7 +106,7 @@ def render(page: Page) -> str:
         rows_said=lambda many: counted(many, "row", ","),
         number=lambda figure: number[id(figure)],
         anchor=lambda section: anchor[id(section)],
-    )  # fmt: skip
+    )
 
 
 def _is_number(cell: str) -> bool:
@@ -228,23 +224,3 @@ def check_folder(path: Path) -> Path:
     if (kind := file_kind(path)) not in ("a folder", "no such file"):
         raise InputError(str(path), kind, "a folder for pictures")
     return check_writable(path, folder=True)
-
-
-def sources_of(given: Any) -> Iterable[Source]:
-    """Return what a report can be made of, from whatever a user has of it.
-
-    Raises
-    ------
-    InputError
-        If it is none of these.
-    """
-    if isinstance(given, Recorded | Results):
-        return [given]
-    if isinstance(given, str | Path):
-        if Path(given).suffix not in (".sqlite", ".toml"):
-            found = f"suffix '{Path(given).suffix}'"
-            raise InputError(str(given), found, "a store, .sqlite, or an experiment file, .toml")
-        return all_results(given)
-    if hasattr(given, "provenance") and hasattr(given, "to_dict"):
-        return [record(given)]
-    raise InputError("report", f"a {type(given).__name__}", "answers, or names of stores")

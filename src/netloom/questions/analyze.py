@@ -600,8 +600,8 @@ class Analysis(Answer):
     def parts(self) -> dict[str, Any]:
         """Return the network by load, what loads do to nodes, and random mappings beside."""
         from netloom.drawing.loads import LoadLimits, met_by_paths
-        from netloom.drawing.networks import Delays
         from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
+        from netloom.drawing.networks.traffic import Delays
 
         channels, limits, known = self.channels(), self.own.saturation, self.delays_from
         net = network_again(self.network, self.asked, channels)

@@ -22,10 +22,8 @@ from netloom.base.textfiles import write_text
 from netloom.base.units import seconds
 from netloom.base.words import arrows, counted, number, percent
 from netloom.contention import ConSetCosts, MessageCosts, conset_clocks
-from netloom.drawing.frame import column, framed
 from netloom.drawing.save import check_writable, make_folder
 from netloom.drawing.timelines import Timeline
-from netloom.drawing.timetables import PhasesInTime, phase_maps, switching
 from netloom.phases import Connections, Plan, Timetable, connections, write_plan
 from netloom.phases.plan.plans import MOST_WORDS, connection_order
 from netloom.phases.plan_files import (
@@ -67,6 +65,7 @@ from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
+    from netloom.drawing.timetables import PhasesInTime
     from netloom.phases.execution import Execution, NodeProgram
 
 SURELY = 1.03
@@ -436,6 +435,8 @@ class CompiledPhases(Answer):
 
     def arranged(self) -> list[Part]:
         """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""
+        from netloom.drawing.frame import column
+
         return [column(self._time, self._in_time().chart(), spacing=20)]
 
     def footer(self) -> list[str]:
@@ -452,11 +453,15 @@ class CompiledPhases(Answer):
 
     @property
     def _time(self) -> Part:
+        from netloom.drawing.timetables import switching
+
         return switching(self.clocks, sum(self.makespan), self.num_phases)
 
     @property
     def _maps(self) -> tuple[Part, int, float]:
         """The first phases on the network, how many they are, and how busy channels are in all."""
+        from netloom.drawing.timetables import phase_maps
+
         crossed = self.channels()
         words = np.zeros((self.num_phases, self.network_channels))
         places = crossed["phase"].to_numpy(), crossed["channel"].to_numpy()
@@ -464,6 +469,8 @@ class CompiledPhases(Answer):
         return phase_maps(self.network, words, np.array(self.makespan))
 
     def _in_time(self) -> PhasesInTime:
+        from netloom.drawing.timetables import PhasesInTime
+
         network = self.network
         return PhasesInTime(
             self.table(),
@@ -477,6 +484,8 @@ class CompiledPhases(Answer):
 
     def phase_map(self) -> Part:
         """Return every phase on the network, channels by the share of the phase that they work."""
+        from netloom.drawing.frame import framed
+
         (maps, shown, mean), many = self._maps, counted(self.num_phases, "phase")
         said = f"Channels carry words {percent(mean)} of the time of {many}, without switches."
         part = f"; the first {shown} of {many}" if shown < self.num_phases else ""

@@ -423,7 +423,8 @@ class FabricCheck(Answer):
 
     def parts(self) -> dict[str, Any]:
         """Return the network, what jobs cost each other, and the paths of each channel."""
-        from netloom.drawing.fabrics import by_way, ranked, slowdowns
+        from netloom.drawing.axes import ranked
+        from netloom.drawing.fabrics import by_way, slowdowns
 
         channels, found, drawn = self.channels(), self.figures, dict[str, Any]()
         net = network_again(self.network, self.asked, channels)
@@ -446,8 +447,8 @@ class FabricCheck(Answer):
     def _drawn(self, net: Topology) -> Any:
         """Return the network and what the answer is about: a circle, cables of jobs, or paths."""
         from netloom.drawing.fabrics import circle_marked, shared_marked
-        from netloom.drawing.networks import Tips
         from netloom.drawing.networks.chart import PATHS, network_chart
+        from netloom.drawing.networks.traffic import Tips
 
         channels, uses = self.channels(), dict[int, dict[str, float]]()
         shared = self.shared_cables()

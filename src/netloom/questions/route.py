@@ -421,8 +421,7 @@ class RoutedFabric(Answer):
         """Return the paths of each channel by both tables, and the network by what changes."""
         import numpy as np
 
-        from netloom.drawing.axes import AFTER, OTHERS
-        from netloom.drawing.fabrics import ranked
+        from netloom.drawing.axes import AFTER, OTHERS, ranked
         from netloom.drawing.networks.chart import PATHS, network_chart
 
         channels, every = self.channel_table(), self.after.all_to_all

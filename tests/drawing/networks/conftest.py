@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from netloom.drawing.networks import Traffic, drawn
+from netloom.drawing.networks.chart import drawn
+from netloom.drawing.networks.traffic import Traffic
 
 
 @pytest.fixture

@@ -1,20 +1,20 @@
 """What is to be seen in the pictures of networks, once they are drawn as SVG."""
 
 import re
-import xml.etree.ElementTree as ET
 
-import altair as alt
 import numpy as np
 import pytest
+import vl_convert
 
 import netloom as nl
 from netloom.base.units import size
-from netloom.drawing.frame import CHANGE_COLOURS, HEAT_COLOURS, STYLES, narrow_page
-from netloom.drawing.names import SIZE, width_of
-from netloom.drawing.networks import Traffic, drawn, scene_of
-from netloom.drawing.networks.chart import USE, network_chart
+from netloom.drawing.frame import NARROW, WIDE, framed, narrow_page
+from netloom.drawing.names import SIZE
+from netloom.drawing.networks.chart import USE, drawn, network_chart, scene_of
+from netloom.drawing.networks.traffic import Traffic
 from netloom.questions.recorded import record
 from netloom.topology import topology
+from tests.drawing.svg import outside, overlapping, read
 
 LAMMPS = "examples/lammps-64.mtx"
 ON = ["torus:8x8", "torus:4x4x4", "hypercube:6", "mesh:8x8", "fat-tree:4x3", "dragonfly:2x4x2",
@@ -23,66 +23,32 @@ ON = ["torus:8x8", "torus:4x4x4", "hypercube:6", "mesh:8x8", "fat-tree:4x3", "dr
 
 
 def texts_of(chart):
-    """Return the words of a chart's SVG with where they start and how large they are."""
-    import vl_convert
-
-    ranges = alt.RangeConfig(heatmap=HEAT_COLOURS, diverging=CHANGE_COLOURS)
-    spec = chart.configure(range=ranges, style=STYLES, view=alt.ViewConfig(stroke=None)).to_dict()
-    root = ET.fromstring(vl_convert.vegalite_to_svg(spec))
-    frame = [float(each) for each in root.attrib["viewBox"].split()]
-    found = []
-
-    def walk(node, x, y):
-        moved = re.match(r"translate\(([-0-9.e]+),([-0-9.e]+)\)", node.attrib.get("transform", ""))
-        if moved:
-            x, y = x + float(moved[1]), y + float(moved[2])
-        if node.tag.endswith("}text"):
-            high = float(re.sub("[^0-9.]", "", node.attrib["font-size"]))
-            bold = node.attrib.get("font-weight", "") not in ("", "normal")
-            lines = [part for part in node if part.tag.endswith("}tspan")] or [node]
-            for line in lines:
-                said = "".join(line.itertext()).strip()
-                y += float(line.attrib.get("dy", 0)) if line is not node else 0
-                wide = width_of(said, bold=bold, size=high)
-                left = x - {"end": wide, "middle": wide / 2}.get(node.attrib.get("text-anchor"), 0)
-                if said:
-                    found.append((said, left, y, wide, high))
-            return
-        for child in node:
-            walk(child, x, y)
-
-    walk(root, 0.0, 0.0)
-    return found, frame
+    """Return the size of a chart's SVG, and its words."""
+    return read(vl_convert.vegalite_to_svg(framed([chart], "Short.").to_dict()))
 
 
 @pytest.mark.parametrize("on", ON)
-@pytest.mark.parametrize("narrow", [False, True])
-def test_words_are_large_enough_inside_the_frame_and_clear_of_each_other(on, narrow):
+@pytest.mark.parametrize("pixels", [NARROW, WIDE])
+def test_words_are_large_enough_inside_the_frame_and_clear_of_each_other(on, pixels):
     kept = record(nl.analyze(LAMMPS, on, random_mappings=0))
-    if narrow:
-        with narrow_page():
-            texts, frame = texts_of(kept.answer.parts()["channels"])
-    else:
-        texts, frame = texts_of(kept.answer.parts()["channels"])
+    with narrow_page(pixels):
+        frame, texts = texts_of(kept.answer.parts()["channels"])
     assert len(texts) > 5
-    for place, (said, x, y, wide, high) in enumerate(texts):
-        assert high >= SIZE, said
-        assert x >= -2, said
-        assert x + wide <= frame[2] + 0.12 * wide, said
-        assert "…" not in said
-        for other, left, base, long, tall in texts[:place]:
-            apart = x >= left + long or left >= x + wide or abs(y - base) >= 0.8 * min(high, tall)
-            assert apart, (said, other)
+    assert min(each.size for each in texts) >= SIZE
+    assert overlapping(texts) == []
+    assert outside(texts, frame) == []
+    assert not any("…" in each.said for each in texts)
 
 
-@pytest.mark.parametrize("on", ["torus:8x8", "torus:4x4x4", "hypercube:6", "fat-tree:4x3",
-                                "torus:20x20", "hyperx:4x4/4"])  # fmt: skip
+@pytest.mark.parametrize(
+    "on", ["torus:8x8", "torus:4x4x4", "hypercube:6", "fat-tree:4x3", "torus:20x20", "hyperx:4x4/4"]
+)
 def test_the_first_mark_is_the_channel_that_the_answer_names(on):
     found = nl.analyze(LAMMPS, on, random_mappings=0)
     kept = record(found)
     table = kept.tables["channels"]
     loads = table["weighted_channel_load"].to_numpy()
-    texts = [said for said, *_ in texts_of(kept.answer.parts()["channels"])[0]]
+    texts = [each.said for each in texts_of(kept.answer.parts()["channels"])[1]]
     if loads.max() <= 1.05 * loads.mean():
         pytest.skip("all channels carry the same")
     first = int(np.argmax(loads))
@@ -101,7 +67,7 @@ def test_use_has_one_scale_from_idle_to_full():
     (table,) = (each for each in spec["datasets"].values() if "load" in each[0])
     assert max(row["heat"] for row in table) == 0.5
     assert max(row["load"] for row in table) == 50  # percent
-    said = " ".join(each for each, *_ in texts_of(network_chart(net, used, USE))[0])
+    said = " ".join(each.said for each in texts_of(network_chart(net, used, USE))[1])
     assert re.search(r"idle 0\s%.*50\s%.*full 100\s%", said)
     assert "50\u00a0% busy" in " ".join(spec["title"]["text"])
 

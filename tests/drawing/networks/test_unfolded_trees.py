@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.drawing.networks import Traffic, scene_of
-from netloom.drawing.networks.traffic import MEAN_HEAT
+from netloom.drawing.networks.chart import scene_of
+from netloom.drawing.networks.traffic import MEAN_HEAT, Traffic
 from netloom.topology import topology
 from netloom.topology.core import Topology, attach_hosts
 

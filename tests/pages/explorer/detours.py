@@ -19,10 +19,10 @@ def hops_to(network, end, out):
 def onward(network, router, hops, out, used):
     """Return the least used channel on a shortest way, the first of several. None if none is."""
     nearer = [
-        channel for channel in network.leaving[router]
-        if channel not in out
-        and hops.get(network.target[channel], -1) == hops.get(router, -5) - 1
-    ]  # fmt: skip
+        channel
+        for channel in network.leaving[router]
+        if channel not in out and hops.get(network.target[channel], -1) == hops.get(router, -5) - 1
+    ]
     return min(nearer, key=lambda channel: used[channel], default=None)
 
 

@@ -103,9 +103,10 @@ class Drawn:
             kind,
         )
         self.legends = {
-            each["kind"]: Legend(each) for each in visit.tab.evaluate(LEGENDS)
+            each["kind"]: Legend(each)
+            for each in visit.tab.evaluate(LEGENDS)
             if each["kind"] != "jobs"
-        }  # fmt: skip
+        }
 
     def of(self, kind, on):
         return [each for each in self.marks if each["kind"] == kind and each["on"] == on]

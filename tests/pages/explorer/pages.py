@@ -82,19 +82,16 @@ class Explorer(Visit):
 
     def reset(self):
         """Return to what is seen first, at the top of the page."""
-        self.set(
-            view=0, mode="one", beside=-1, drawing=0, measure="load", picked=None,
-            out=[], swap=None, frame=-1, camera={"k": 1, "x": 0, "y": 0},
-        )  # fmt: skip
+        shown = {"view": 0, "mode": "one", "beside": -1, "drawing": 0, "measure": "load"}
+        chosen = {"picked": None, "out": [], "swap": None, "frame": -1}
+        self.set(**shown, **chosen, camera={"k": 1, "x": 0, "y": 0})
         self.tab.evaluate("window.scrollTo(0, 0)")
 
     def at(self, channel, panel=0):
         """Return where a channel is on the screen, scrolled into view."""
         place = ("network", "network-beside")[panel]
         self.tab.evaluate(f"document.getElementById('{place}').scrollIntoView({{block: 'center'}})")
-        return self.tab.evaluate(
-            "([channel, panel]) => netloom.at(channel, panel)", [channel, panel]
-        )
+        return self.tab.evaluate("given => netloom.at(...given)", [channel, panel])
 
     def text(self, name):
         return self.tab.inner_text(f"#{name}").replace("\u00a0", " ")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.drawing.networks.cubes import MOST_SIDE
+from netloom.drawing.networks.curves import MOST_SIDE
 from netloom.pages.explorer.network import drawings_of, network_json
 from netloom.topology import topology, without
 from tests.networks import with_all

@@ -38,8 +38,10 @@ def test_the_page_reads_what_python_wrote(visits, name):
             continue
         assert np.allclose(visit.loads(f"it.models[{at}]"), view.load)
         visit.set(view=at)
-        again = visit.js("Array.from(it.model.carried(it.model.crossing && Uint8Array.from("
-                         "{length: it.model.walks.many}, () => 1)))")  # fmt: skip
+        again = visit.js(
+            "Array.from(it.model.carried(it.model.crossing && Uint8Array.from("
+            "{length: it.model.walks.many}, () => 1)))"
+        )
         assert np.allclose(again, view.load)
 
 
@@ -146,9 +148,10 @@ def brushed(visit, rows, columns):
 def inside(view, rows, columns):
     """Return the flows from some ranks to some others."""
     return {
-        at for at, (source, target, _) in enumerate(view.flows)
+        at
+        for at, (source, target, _) in enumerate(view.flows)
         if rows[0] <= source <= rows[1] and columns[0] <= target <= columns[1]
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("name", WALKED)

@@ -23,18 +23,6 @@ SMALL = """[...document.querySelectorAll('body *')].filter(each => each.checkVis
 """What has letters of less than 12 pixels."""
 
 
-@pytest.mark.parametrize("width", [390, 820, 1400])
-def test_pictures_stand_side_by_side_only_if_they_are_large(visits, width):
-    visit = visits("fabric")
-    visit.tab.set_viewport_size({"width": width, "height": 900})
-    visit.set(mode="beside", beside=1)
-    one, other = (visit.tab.locator(f"#{each}").bounding_box() for each in
-                  ("network", "network-beside"))  # fmt: skip
-    assert (one["y"] == other["y"]) == (width == 1400)
-    assert min(one["width"], other["width"]) >= min(width - 30, 600)
-    visit.tab.set_viewport_size({"width": 1280, "height": 900})
-
-
 def state_of(visit):
     return visit.js("JSON.parse(JSON.stringify(it.state))")
 
@@ -112,7 +100,7 @@ def test_the_busiest_are_walked_through_by_keyboard(visits, name):
         for each in visit.tab.locator("#busiest li").evaluate_all(
             "all => all.map(li => li.dataset.channels)"
         )
-    ]  # fmt: skip
+    ]
     load = visit.views[0].load
 
     def picked():
@@ -253,8 +241,9 @@ def test_pictures_and_selections_are_saved(visits):
     wanted = sorted(view.flows[flow][2] for flow in view.over(channel))
     loads = sorted(view.load.tolist(), reverse=True)
     for picked, column, numbers in (
-        ({"kind": "channel", "channel": channel}, 2, wanted), (None, 1, loads)
-    ):  # fmt: skip
+        ({"kind": "channel", "channel": channel}, 2, wanted),
+        (None, 1, loads),
+    ):
         visit.set(picked=picked)
         _, text = saved(visit, "save-csv")
         _, *rows = csv.reader(io.StringIO(text.decode()))

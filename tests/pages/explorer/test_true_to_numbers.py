@@ -77,8 +77,9 @@ def check_discs(visit, drawn):
         near = visit.js(
             "[0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map((part) => { const { k, x, y } ="
             " it.panels[0].lens(), [a, b] = it.panels[0].scene.middle(given, part);"
-            " return [k * a + x, k * b + y]; })", own,
-        )  # fmt: skip
+            " return [k * a + x, k * b + y]; })",
+            own,
+        )
         assert min(np.hypot(*(np.array(at) - each["at"])) for at in near) < 0.1
 
 
@@ -87,13 +88,14 @@ def check_strip(drawn, values, legend):
     words = [each["text"] for each in drawn.of("word", "loads")]
     top = told(words[0])
     line, *bars = [
-        each["at"] for each in sorted(
-            drawn.of("square", "loads"), key=lambda each: each["at"][2] == 1)
-    ]  # fmt: skip
+        each["at"]
+        for each in sorted(drawn.of("square", "loads"), key=lambda each: each["at"][2] == 1)
+    ]
     floor, falling = 128 - 16, np.sort(values)[::-1]
     assert f"{len(values):,} channels" in words
-    for each, at in zip([e for e in drawn.of("square", "loads") if e["at"][2] == 1], bars,
-                        strict=True):  # fmt: skip
+    for each, at in zip(
+        [e for e in drawn.of("square", "loads") if e["at"][2] == 1], bars, strict=True
+    ):
         value = falling[min(len(falling) - 1, int((at[0] - 8) / line[2] * len(falling)))]
         tall = floor - at[1]
         assert tall / (floor - line[1] - 1) * top == pytest.approx(value, rel=0.01, abs=0.01 * top)
@@ -178,9 +180,9 @@ def check_verdict(visit, drawn, view):
     if mark == "fine":
         assert not any(map(is_red, colors.values()))
     if mark == "act" and view.load.any():
-        ends = [drawn.legends["load"].colors[at] for at in (0, 1)]
-        assert any(max(np.abs(np.array([int(c[at : at + 2], 16) for at in (1, 3, 5)]) - end).max()
-                       for end in ends) > 60 for c in colors.values())  # fmt: skip
+        ends = np.array(drawn.legends["load"].colors[:2])
+        shades = np.array([list(bytes.fromhex(each[1:7])) for each in colors.values()])
+        assert np.abs(shades[:, None] - ends).max() > 60
 
 
 @pytest.mark.parametrize("verb", EXPLORED)

@@ -20,9 +20,8 @@ from tests.questions.small_answers import ANSWERS, there_and_back
 
 ASKED = [name for name in ANSWERS if name.split(",")[0] in EXPLORED]
 
-COUNTED = {"simulate": "offered", "find_saturation": "offered", "predict_latency": "offered",
-           "simulate_loop": "applied", "simulate_broadcast": "rate",
-           "simulate_transactions": ""}  # fmt: skip
+COUNTED = dict.fromkeys(("simulate", "find_saturation", "predict_latency"), "offered")
+COUNTED |= {"simulate_loop": "applied", "simulate_broadcast": "rate", "simulate_transactions": ""}
 """Verbs that count what crosses channels, and the column of loads."""
 
 
@@ -61,8 +60,11 @@ def told(found):
     if found.verb == "replay":
         table = table.unique("channel", keep="first").sort("channel")
         return [table["bytes" if "bytes" in table.columns else "flits"]]
-    column = {"analyze": "weighted_channel_load", "simulate_flows": "bytes",
-              "check_fabric": "paths"}[found.verb]  # fmt: skip
+    column = {
+        "analyze": "weighted_channel_load",
+        "simulate_flows": "bytes",
+        "check_fabric": "paths",
+    }[found.verb]
     return [table[column]]
 
 

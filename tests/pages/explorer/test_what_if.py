@@ -79,18 +79,20 @@ def test_a_cable_that_is_out_stays_marked(visits, name):
     for drawing in range(len(visit.network.drawings)):
         visit.set(drawing=drawing)
         drawn = Drawn(visit)
-        crosses = [
-            each["at"] for each in drawn.of("word", "network base") if each["text"] == "×"
-        ]  # fmt: skip
+        crosses = [each["at"] for each in drawn.of("word", "network base") if each["text"] == "×"]
         places = [
-            visit.js("(([x, y]) => { const box = it.panels[0].top.getBoundingClientRect();"
-                     " return [x - box.left, y - box.top]; })(window.netloom.at(given))", each)
+            visit.js(
+                "(([x, y]) => { const box = it.panels[0].top.getBoundingClientRect();"
+                " return [x - box.left, y - box.top]; })(window.netloom.at(given))",
+                each,
+            )
             for each in out
-        ]  # fmt: skip
+        ]
         assert np.allclose(crosses, places)
         dashed = [each for each in drawn.of("curve", "network base") if each["dash"] == [5, 4]]
-        assert len(dashed) == (2 if visit.js("it.panels[0].scene.row(given).curve >= 0",
-                                             channel) else 0)  # fmt: skip
+        assert len(dashed) == (
+            2 if visit.js("it.panels[0].scene.row(given).curve >= 0", channel) else 0
+        )
         assert visit.js("it.panels[0].svg('')").count("×</text>") == 2
         values = visit.js("Array.from(it.panels[0].look.values)")
         assert np.allclose(values, visit.loads())

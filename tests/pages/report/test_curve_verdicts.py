@@ -23,17 +23,13 @@ COLUMNS = {
 def curve(label, points, fell=None, found=None, limit=None):
     """Return a curve of points (load, latency, half of the interval or None)."""
     rows = [
-        {
-            "load": load, "latency": latency, "low": half and latency - half,
-            "high": half and latency + half, "accepted": load, "runs": 1, "behind": 0,
-        }
-        for load, latency, half in points
-    ]  # fmt: skip
-    table = pl.DataFrame(rows, schema=COLUMNS)
+        (load, at, half and at - half, half and at + half, load, None, None, 1, 0)
+        for load, at, half in points
+    ]
+    table = pl.DataFrame(rows, schema=COLUMNS, orient="row")
     kept = points[-1][0] if points else None
-    return Curve(
-        False, {"topology": label}, label, table, table, kept, fell, limit, found, None, ()
-    )
+    ends = kept, fell, limit, found
+    return Curve(False, {"topology": label}, label, table, table, *ends, None, ())
 
 
 def exact(label, latencies, fell=None):
@@ -196,8 +192,9 @@ def test_one_that_never_keeps_up_is_compared_and_keeps_its_colour():
     for figure in curve_figures(three):
         found = {
             (each["transform"][0]["filter"]["equal"], each["mark"]["color"])
-            for each in figure.spec["layer"] if "transform" in each
-        }  # fmt: skip
+            for each in figure.spec["layer"]
+            if "transform" in each
+        }
         assert found >= {("a", COLOURS[0]), ("c", COLOURS[2])}
         assert found <= set(zip("abc", COLOURS, strict=False))
     good = record(simulate("mesh:4x4", load=[0.1, 0.2], cycles=400, vcs=4))
@@ -259,8 +256,9 @@ def test_a_curve_goes_on_to_the_load_that_the_text_says_it_keeps_up_with():
     """One of three seeds fell behind at 0.2: the curve ended at 0.1, the text said 0.2."""
     runs = [
         record(simulate("mesh:4x4", load=load, cycles=400, seed=seed))
-        for load in (0.1, 0.2, 0.9) for seed in (1, 2, 3)
-    ]  # fmt: skip
+        for load in (0.1, 0.2, 0.9)
+        for seed in (1, 2, 3)
+    ]
     first = runs[3]
     table = first.tables["table"].with_columns(
         stable=pl.lit(value=False), packet_latency_mean=pl.lit(None, pl.Float64)

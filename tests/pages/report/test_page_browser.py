@@ -2,7 +2,6 @@
 
 import re
 import zlib
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,11 +9,10 @@ import pytest
 import netloom as nl
 from netloom.drawing.save import save_chart
 from netloom.pages import chart_of
-from netloom.pages.page import figures_on, page_of
-from netloom.pages.write import THEMES, render
+from netloom.pages.page import figures_on
+from netloom.pages.write import THEMES
 from tests.browser import PATIENCE, SMALLEST, TOO_WIDE, Visit, background, hexed, pixels
 from tests.pages.report.charts import check_inks, contrast
-from tests.pages.report.page_samples import small_results
 
 CUT_OFF = """[...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
     const box = svg.getBoundingClientRect(), card = svg.closest('figure').getBoundingClientRect();
@@ -226,19 +224,6 @@ def test_the_contents_lead_to_every_part(visit, page):
         assert visit.tab.evaluate(shown), target
 
 
-def test_two_networks_are_printed_on_four_pages_at_most(browser, tmp_path):
-    found = small_results()
-    compared = ("simulate", "predict_latency", "analyze")
-    two = tuple(each for each in found.answered if each.point.verb in compared)
-    path = tmp_path / "two.html"
-    path.write_text(render(page_of([replace(found, answered=two)])), encoding="utf-8")
-    visit = Visit(browser, path)
-    visit.drawn()
-    paper = visit.tab.pdf(format="A4", print_background=True)
-    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 4
-    visit.context.close()
-
-
 def test_headings_names_and_contrast_are_as_they_should_be(visit):
     tab = visit.tab
     levels = tab.evaluate(
@@ -289,19 +274,6 @@ def test_pictures_of_networks_fit_every_window_and_stay_legible(networks, width)
     titles = networks.tab.locator("figure.chart strong").all_inner_texts()
     assert all(any(title.startswith(on) for title in titles) for on in NETWORKS)
     assert networks.errors == []
-
-
-def test_a_dark_page_has_dark_pictures_of_networks(networks):
-    networks.tab.emulate_media(color_scheme="dark")
-    networks.drawn("dark")
-    inks = networks.tab.evaluate(
-        "[...document.querySelectorAll('#figure-1 svg text')].map(each =>"
-        " getComputedStyle(each).fill)"
-    )
-    style = THEMES["dark"]["style"]["network-disc"]
-    assert inks
-    for ink in set(map(hexed, inks)):
-        assert max(contrast(ink, style["stroke"]), contrast(ink, style["fill"])) >= 4.5
 
 
 def test_a_picture_as_a_page_tells_by_keyboard_whom_cables_lead_to(browser, tmp_path):

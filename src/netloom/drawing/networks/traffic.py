@@ -216,6 +216,29 @@ class Traffic:
         last = 1.0 if self.shown == "use" else self.most
         return {0.0: 0.0} | ({last: 1.0} if last else {})
 
+    @property
+    def said_at_stops(self) -> list[str]:
+        """What stands at the first stop, at the next, longest words first, and at the last."""
+        if self.shown == "change":
+            most = self.of_all(self.most)
+            return [f"−{most}", "0", f"+{most}"] if self.most else ["0", "0", "0"]
+        if self.shown == "use":
+            between = [percent(0.5)]
+            if self.delayed is not None:
+                said = f"saturates* {percent(round(self.delayed, 2))}"
+                between = [said, self.of_all(self.delayed)]
+            return [f"idle {percent(0)}", *between, f"full {percent(1)}"]
+        if self.shown == "marked" or not self.mean:
+            return ["0", self.of_all(self.most) if self.marked else "0"]
+        last, mean = self.of_all(self.last), self.of_all(self.mean)
+        if self.delays is None or self.delayed is None:
+            whose = ("mean ", "") if self.scale is None else ("mean of all ", "mean ", "")
+            return ["0", *(f"{each}{mean}" for each in whose), last]
+        full, said = self.delays.full, self.of_all(self.delayed)
+        what = ("full ", "") if self.delays.begins >= full else ("delays from* ", "delays* ", "")
+        is_full = "full " if self.last == self.highest * full else ""
+        return ["0", *(f"{each}{said}" for each in what), f"{is_full}{last}"]
+
     def heat(self, time: Floats | float) -> Floats:
         """Return colors, 0 … 1, by ``stops``."""
         times, colours = zip(*self.stops.items(), strict=True)
@@ -254,9 +277,9 @@ class Traffic:
         """How many channels that are not named are as busy as the last that is."""
         if self.marked or not self.busiest:
             return 0
-        return len(self._alike(self.busiest[-1])) - sum(
-            self.said(each) == self.said(self.busiest[-1]) for each in self.busiest
-        )
+        last = self.busiest[-1]
+        named = sum(self.said(each) == self.said(last) for each in self.busiest)
+        return len(self._alike(last)) - named
 
     def _alike(self, channel: int) -> list[int]:
         """Return the channels that carry the same as one, to the digits that are shown."""
@@ -275,21 +298,14 @@ class Traffic:
         return bool((rate == rate[:1]).all())
 
     @classmethod
-    def of_load(
-        cls,
-        topology: Topology,
-        load: Floats,
-        unit: str,
-        scale: tuple[float, float] | None = None,
-        **more: Any,
-    ) -> Traffic:
+    def of_load(cls, topology: Topology, load: Floats, unit: str, **more: Any) -> Traffic:
         """Return the traffic of loads, as long as ``time``. Of use, in flits/cycle.
 
         ``more`` are the other attributes. Those ``before`` are loads, too. Times are loads where
         all channels between routers have one bandwidth, whichever. Use is always a share of a
         channel's bandwidth.
         """
-        found = cls(topology, load, unit, scale, **more)
+        found = cls(topology, load, unit, **more)
         if (found.even and found.shown != "use") or found.shown == "marked":
             return found
         rate = topology.channel_bandwidth[: len(load)]
@@ -332,9 +348,11 @@ class Traffic:
             return "share of the channel in use, 0 to 100\u00a0%"
         if self.shown == "change":
             return f"change of {self.unit}: blue less, red more"
-        what = f"{self.unit} on the channel".lstrip() if self.even else (
-            f"time on the channel ({self.unit} / bandwidth)"
-        )  # fmt: skip
+        what = (
+            f"{self.unit} on the channel".lstrip()
+            if self.even
+            else (f"time on the channel ({self.unit} / bandwidth)")
+        )
         if self.delayed is not None and self.delays is not None:
             return f"{what}{self.delays.at and ', at '}{self.delays.at}"
         rank = "relative to the mean" if self.scale is None else "one scale for all"

@@ -15,6 +15,7 @@ from netloom.base.progress import patience
 from netloom.base.textfiles import parse_json, read_text, write_text
 from netloom.drawing.frame import COLOURS, DARK_RANGES, DELAYED, RANGES
 from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
+from netloom.experiments.findings import Results, all_results, located
 from netloom.pages.explorer.network import Flows, Table, View, network_json, packed, ports
 from netloom.pages.explorer.views import table_name, views_of
 from netloom.questions.recorded import Recorded, record
@@ -35,18 +36,12 @@ def view_json(view: View) -> dict[str, Any]:
             "changes": packed(changed),
             "critical": [list(each) for each in view.frames.critical],
         }
-    return {
-        "name": view.name,
+    plain = "name", "command", "unit", "missing", "delays", "full", "tie"
+    return {each: getattr(view, each) for each in plain} | {
         "verdict": view.verdict.to_dict() | {"of": view.verdict.of},
-        "command": view.command,
-        "unit": view.unit,
         "load": packed(view.load if exact else view.load.astype(np.float32)),
         "flows": None if view.flows is None else _flows(view.flows),
         "ways": _ways(view),
-        "missing": view.missing,
-        "delays": view.delays,
-        "full": view.full,
-        "tie": view.tie,
         "frames": frames,
     }
 
@@ -55,8 +50,10 @@ def _flows(flows: Flows) -> dict[str, Any]:
     """Return flows as JSON: in one word where all ranks send all others as much."""
     ranks = len(flows.host_of)
     found: dict[str, Any] = {
-        "ranks": ranks, "host_of": packed(flows.host_of), "of_hosts": flows.of_hosts
-    }  # fmt: skip
+        "ranks": ranks,
+        "host_of": packed(flows.host_of),
+        "of_hosts": flows.of_hosts,
+    }
     if flows.job_of is not None:
         found["job_of"], found["jobs"] = packed(flows.job_of), list(flows.jobs)
     many = len(flows.source)
@@ -163,6 +160,7 @@ def script() -> str:
 
 
 SUFFIXES = (".html", ".htm")
+STORES = "a store, .sqlite, or an experiment file, .toml"
 SOURCES = "a store, .sqlite, an experiment file, .toml, or an answer, .json"
 PRINTED = "what netloom … --json printed"
 MOST_VIEWS = 12
@@ -250,36 +248,54 @@ def records_of(given: Any) -> Iterator[Recorded]:
     InputError
         If there are none.
     """
-    if isinstance(given, Recorded):
-        yield given
-        return
-    if hasattr(given, "provenance") and hasattr(given, "to_dict"):
-        yield record(given)
-        return
-    if not isinstance(given, str | Path):
-        raise InputError("explore", f"a {type(given).__name__}", f"an answer, {SOURCES}")
-    from netloom.experiments.findings import all_results, located
     from netloom.questions.base import ask
     from netloom.questions.register import by_verb
 
-    path = Path(given)
-    if path.suffix == ".json":
-        # the question is asked again: the JSON has no tables of channels
-        told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
-        try:
-            provenance = told["provenance"]
-            kind = by_verb(provenance["verb"])
-            fields = dict(provenance["configuration"])
-        except (ValueError, KeyError, TypeError, LookupError):
-            raise InputError(str(path), "no answer as --json prints it", PRINTED) from None
-        question = ask(kind.question, fields)
-        yield record(kind.find(question, kind.prepare(question)))
+    if not isinstance(given, str | Path) or Path(given).suffix != ".json":
+        for source in sources_of(given, "explore", SOURCES):
+            if isinstance(source, Recorded):
+                yield source
+            else:
+                yield from (located(each, source.folder) for each in source.answered)
         return
-    if path.suffix not in (".sqlite", ".toml"):
-        suffix = "a folder" if path.is_dir() else f"suffix '{path.suffix}'"
-        raise InputError(str(path), suffix, SOURCES)
-    for found in all_results(path):
-        yield from (located(each, found.folder) for each in found.answered)
+    # the question is asked again: the JSON has no tables of channels
+    path = Path(given)
+    told = parse_json(read_text(path, wanted="an answer, .json"), path, wanted=PRINTED)
+    try:
+        provenance = told["provenance"]
+        kind = by_verb(provenance["verb"])
+        fields = dict(provenance["configuration"])
+    except (ValueError, KeyError, TypeError, LookupError):
+        raise InputError(str(path), "no answer as --json prints it", PRINTED) from None
+    question = ask(kind.question, fields)
+    yield record(kind.find(question, kind.prepare(question)))
+
+
+def sources_of(
+    given: Any, where: str = "report", wanted: str = STORES
+) -> Sequence[Recorded | Results]:
+    """Return records of answers and results of experiments, from whatever a user has of them.
+
+    Parameters
+    ----------
+    where, wanted
+        What is said of anything else: where it was given, and which files may be.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if isinstance(given, Recorded | Results):
+        return [given]
+    if hasattr(given, "provenance") and hasattr(given, "to_dict"):
+        return [record(given)]
+    if not isinstance(given, str | Path):
+        raise InputError(where, f"a {type(given).__name__}", f"an answer, {wanted}")
+    if Path(given).suffix not in (".sqlite", ".toml"):
+        suffix = "a folder" if Path(given).is_dir() else f"suffix '{Path(given).suffix}'"
+        raise InputError(str(given), suffix, wanted)
+    return all_results(given)
 
 
 def by_network(records: Iterable[Recorded]) -> dict[str, list[Recorded]]:
@@ -298,9 +314,10 @@ def named_views(records: Sequence[Recorded], answer: Any = None) -> list[View]:
     for each in records:
         alike = [other.configuration for other in records if other.verb == each.verb]
         values = [  # of the fields in which its question differs from others
-            str(value) for name, value in each.configuration.items()
+            str(value)
+            for name, value in each.configuration.items()
             if value is not None and any(other.get(name) != value for other in alike)
-        ]  # fmt: skip
+        ]
         words = [each.kind.words.replace(".", " ")] if len(verbs) > 1 else []
         told = " ".join([*words, *map(table_name, values)])
         for view in views_of(each, answer):

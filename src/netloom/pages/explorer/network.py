@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import begun
-from netloom.drawing.networks.columns import every_curve, in_columns
-from netloom.drawing.networks.cubes import (
+from netloom.drawing.networks.curves import (
     MOST_SIDE,
-    cube_scene,
+    every_chord,
+    every_curve,
     grid_scene,
-    hyperx_scene,
-    planes_scene,
+    in_columns,
 )
-from netloom.drawing.networks.ring import every_chord
 from netloom.drawing.networks.scene import Scene
+from netloom.drawing.networks.squares import cube_scene, hyperx_scene, planes_scene
 from netloom.drawing.networks.traffic import Traffic
 from netloom.questions.answers import Verdict
 from netloom.routing import Paths, Routing, paths
@@ -416,19 +415,14 @@ def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
 
 def _roomy(shown: Any, traffic: Traffic) -> Scene | None:
     """Return a picture of squares at the least width at which it has room. None if at none."""
-    for width in LARGE:
-        scene: Scene | None = shown(traffic, width)
-        if scene is not None:
-            return scene
-    return None
+    return next(filter(None, (shown(traffic, width) for width in LARGE)), None)
 
 
 def _needed(shown: Any, traffic: Traffic) -> Scene:
     scene = _roomy(shown, traffic)
     if scene is None:
-        raise InputError(
-            traffic.topology.name, "more squares than a picture has room for", "fewer nodes"
-        )
+        found = "more squares than a picture has room for"
+        raise InputError(traffic.topology.name, found, "fewer nodes")
     return scene
 
 
@@ -449,6 +443,10 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
             gone.append(points[~up])
         elif part.squares is not None:
             squares.append((channel[up], part.squares[up]))
+    rims = [
+        np.column_stack([each.points.reshape(-1, 8), each.width])
+        for each in (*scene.bundles, *scene.dots)
+    ]
     found: dict[str, Any] = {
         "label": drawing.label,
         "width": round(scene.width, 1),
@@ -456,7 +454,7 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
         "note": scene.note,
         "curves": _placed(curves, 8),
         "squares": _placed(squares, 3),
-        "gone": _fine(np.concatenate(gone) if gone else np.zeros((0, 8))),
+        "gone": _fine(np.concatenate([np.zeros((0, 8)), *gone])),
         "routers": {
             "router": packed(drawing.routers[:, 0].astype(np.int64)),
             "places": _fine(drawing.routers[:, 1:]),
@@ -469,11 +467,8 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
             [round(word.x, 2), round(word.y, 2), word.text, word.align, int(word.bold)]
             for word in scene.words
         ],
-        "rims": _fine(np.concatenate([
-            np.concatenate([each.points.reshape(-1, 8), each.width[:, None]], axis=1)
-            for each in (*scene.bundles, *scene.dots)
-        ]) if scene.bundles or scene.dots else np.zeros((0, 9))),
-    }  # fmt: skip
+        "rims": _fine(np.concatenate([np.zeros((0, 9)), *rims])),
+    }
     if drawing.depth is not None:
         found["depth"] = packed(drawing.depth.T)
     return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Floats, Ints
@@ -25,12 +26,8 @@ from netloom.questions.terminal import IN_ORDER, order_named, short_name
 from netloom.routing import Paths, Routing
 from netloom.simulation.figures import Crossed, crossed_links, moved_rows
 from netloom.topology import Topology
-from netloom.workload import ProcessGraph
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
+Steps: TypeAlias = tuple[tuple[int, int, float, float, str], ...]
 
 
 CARRIED = "weighted_channel_load"
@@ -60,12 +57,18 @@ def prepared(record: Recorded) -> Any:
     return record.kind.prepare(asked(record))
 
 
-def flows_of(graph: ProcessGraph, node_of: Ints, weights: NDArray[Any]) -> Flows:
-    """Return the flows of a program whose tasks are placed."""
-    return Flows(
-        node_of.astype(np.int32), graph.source.astype(np.int32), graph.target.astype(np.int32),
-        np.asarray(weights, np.float64),
-    )  # fmt: skip
+def placed(host_of: Any, source: Any, target: Any, amount: Any, **more: Any) -> Flows:
+    """Return flows between ranks of which the hosts are known. ``more``: the other attributes."""
+    hosts, first, second = (np.asarray(each, np.int32) for each in (host_of, source, target))
+    return Flows(hosts, first, second, np.asarray(amount, np.float64), **more)
+
+
+def plain_view(
+    record: Recorded, name: str, topology: Topology, unit: str, load: Floats, **more: Any
+) -> View:
+    """Return the view of an answer, whose verdict is about it. ``more``: the other attributes."""
+    said = record.answer
+    return View(name, said.verdict, said.again(), topology, unit, load, **more)
 
 
 def view_of(
@@ -76,7 +79,7 @@ def view_of(
     *,
     unit: str,
     name: str,
-    known: Floats | None = None,
+    known: Any = None,
     answered: bool = True,
 ) -> View:
     """Return what flows put on the channels under a routing.
@@ -96,7 +99,7 @@ def view_of(
         If the answer says otherwise: a file has changed since.
     """
     ways, missing = (None, GONE) if routing is None else ways_of(topology, routing, flows)
-    load = known
+    load = known = None if known is None else np.asarray(known, np.float64)
     if ways is not None:
         load = loads_of(topology, flows, ways)
         if known is not None and not np.allclose(load, known, rtol=1e-6, atol=1e-6):
@@ -104,26 +107,20 @@ def view_of(
             raise InputError(record.verb, found, "a new answer")
     if load is None:
         raise InputError(record.verb, missing.removesuffix("."), "a smaller program")
-    verdict, again = record.answer.verdict, record.answer.again()
-    verdict = verdict if answered else Verdict("", "", verdict.of)
-    return View(name, verdict, again, topology, unit, load, flows, ways, missing)
+    view = plain_view(record, name, topology, unit, load, flows=flows, ways=ways, missing=missing)
+    return view if answered else replace(view, verdict=Verdict("", "", view.verdict.of))
 
 
 def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield the program of an analysis, as it is mapped."""
-    ready, answer = prepared(record), record.answer
+    ready, answer, asks = prepared(record), record.answer, record.configuration
     assert isinstance(answer, Analysis)
-    weight = record.configuration["weight"]
-    inside = ready.network.num_network_channels
-    known = record.tables["channels"][CARRIED].to_numpy()[:inside]
-    sent = entering(ready.graph, ready.network, ready.node_of, weight)[0]
-    yield view_of(
-        record, ready.network, ready.routing,
-        flows_of(sent, ready.node_of, sent.weights(weight)),
-        unit=answer.load_unit,
-        name=order_named(record.configuration["mapping"]),
-        known=known.astype(np.float64),
-    )  # fmt: skip
+    network, routing, hosts = ready.network, ready.routing, ready.node_of
+    known = record.tables["channels"][CARRIED][: network.num_network_channels]
+    sent = entering(ready.graph, network, hosts, asks["weight"])[0]
+    flows = placed(hosts, sent.source, sent.target, sent.weights(asks["weight"]))
+    unit, name = answer.load_unit, order_named(asks["mapping"])
+    yield view_of(record, network, routing, flows, unit=unit, name=name, known=known)
 
 
 def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
@@ -139,25 +136,22 @@ def mapping_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     both = (IN_ORDER, task.node_of, task.routing, "before"), ("mapped", node_of, routes, "after")
     for name, places, routing, when in both if changed else both[:1]:
         sent = entering(task.graph, task.network, places, weight)[0]
+        flows = placed(places, sent.source, sent.target, sent.weights(weight))
         table = record.tables["channels"].filter(mapping=when)
         if "kind" in table.columns:
             table = table.filter(kind="network")
-        known = None if table.is_empty() else table[CARRIED].to_numpy().astype(float)
-        yield view_of(
-            record, task.network, routing, flows_of(sent, places, sent.weights(weight)),
-            unit=said.load_unit, name=name, known=known,
-            answered=not changed or when == "after",
-        )  # fmt: skip
+        known = None if table.is_empty() else table[CARRIED]
+        told: dict[str, Any] = {"known": known, "answered": not changed or when == "after"}
+        yield view_of(record, task.network, routing, flows, unit=said.load_unit, name=name, **told)
 
 
 def flow_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     """Yield what flows put on channels."""
     ready = prepared(record)
-    yield view_of(
-        record, ready.network.topology, ready.network.routing,
-        flows_of(ready.graph, ready.node_of, ready.graph.bytes),
-        unit="bytes", name=order_named(record.configuration["mapping"]),
-    )  # fmt: skip
+    network, graph = ready.network, ready.graph
+    flows = placed(ready.node_of, graph.source, graph.target, graph.bytes)
+    name = order_named(record.configuration["mapping"])
+    yield view_of(record, network.topology, network.routing, flows, unit="bytes", name=name)
 
 
 def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
@@ -166,17 +160,17 @@ def fabric_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     What the verdict is about comes first.
     """
     ready = prepared(record)
+    network, table = ready.network, ready.table
     name = table_name(str(record.configuration["routing"]))
+    known = record.tables["channels"]["paths"]
+    every = all_to_all(network, ready.hosts)
     if ready.jobs:
         together = jobs_together(ready.jobs)
         unit = "paths" if (together.amount == 1).all() else "bytes"
-        jobs = f"{name}, jobs"
-        yield view_of(record, ready.network, ready.table, together, unit=unit, name=jobs)
-    yield view_of(
-        record, ready.network, ready.table, all_to_all(ready.network, ready.hosts), unit="paths",
-        name=f"{name}, all-to-all" if ready.jobs else name, answered=not ready.jobs,
-        known=record.tables["channels"]["paths"].to_numpy().astype(np.float64),
-    )  # fmt: skip
+        yield view_of(record, network, table, together, unit=unit, name=f"{name}, jobs")
+        name = f"{name}, all-to-all"
+    told: dict[str, Any] = {"known": known, "answered": not ready.jobs}
+    yield view_of(record, network, table, every, unit="paths", name=name, **told)
 
 
 def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
@@ -192,19 +186,14 @@ def route_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         network, before, after = ready.network, ready.installed, routed(asked(record), ready)[0]
     else:
         network, before, after = found.network, found.installed, found.forwarding
-    hosts = np.flatnonzero(network.vertex_up[: network.num_hosts]).astype(np.int32)
-    told = record.tables["channel_table"]
-    installed = table_name(str(record.configuration["installed"]))
-    made_for = record.configuration["wanted"]
-    what = "" if made_for == "all-to-all" else ", all-to-all"
-    for name, forwarding, column in (
-        (f"{installed}{what}", before, "before"),
-        (f"new tables{what}", after, "after"),
-    ):
-        yield view_of(
-            record, network, forwarding, all_to_all(network, hosts), unit="paths", name=name,
-            known=told[column].to_numpy().astype(np.float64), answered=column == "after",
-        )  # fmt: skip
+    hosts = np.flatnonzero(network.vertex_up[: network.num_hosts])
+    every, told = all_to_all(network, hosts), record.tables["channel_table"]
+    what = "" if record.configuration["wanted"] == "all-to-all" else ", all-to-all"
+    installed = f"{table_name(str(record.configuration['installed']))}{what}"
+    old: dict[str, Any] = {"name": installed, "known": told["before"], "answered": False}
+    yield view_of(record, network, before, every, unit="paths", **old)
+    new: dict[str, Any] = {"name": f"new tables{what}", "known": told["after"]}
+    yield view_of(record, network, after, every, unit="paths", **new)
 
 
 def table_name(routing: str) -> str:
@@ -227,10 +216,7 @@ def all_to_all(network: Topology, hosts: Ints) -> Flows:
     order = hosts[np.argsort(router[hosts], kind="stable")]
     source, target = np.divmod(np.arange(many * max(many - 1, 0)), max(many - 1, 1))
     target += target >= source
-    return Flows(
-        order, source.astype(np.int32), target.astype(np.int32), np.ones(len(source)),
-        of_hosts=True,
-    )  # fmt: skip
+    return placed(order, source, target, np.ones(len(source)), of_hosts=True)
 
 
 def jobs_together(jobs: Sequence[Job]) -> Flows:
@@ -245,11 +231,9 @@ def jobs_together(jobs: Sequence[Job]) -> Flows:
         target.append([rank_of[host] for host in job.flows.target.tolist()])
         amount.append(job.flows.volume)
         first += len(job.hosts)
-    return Flows(
-        np.concatenate(hosts), np.concatenate(source).astype(np.int32),
-        np.concatenate(target).astype(np.int32), np.concatenate(amount),
-        np.concatenate(job_of), tuple(job.name for job in jobs),
-    )  # fmt: skip
+    ends = (np.concatenate(each) for each in (hosts, source, target, amount))
+    names = tuple(job.name for job in jobs)
+    return placed(*ends, job_of=np.concatenate(job_of), jobs=names)
 
 
 UNKNOWN = "The answer counts what crosses each channel, not who sends it."
@@ -284,10 +268,8 @@ def counted_views(record: Recorded, _: Answer | None) -> Iterator[View]:
     for name, part in kinds:
         inside = topology.num_network_channels
         used = part["utilisation"].to_numpy().astype(np.float64)[:inside]
-        yield View(
-            name, record.answer.verdict, record.answer.again(), topology,
-            "share", used / topology.channel_bandwidth[:inside], missing=UNKNOWN,
-        )  # fmt: skip
+        share = used / topology.channel_bandwidth[:inside]
+        yield plain_view(record, name, topology, "share", share, missing=UNKNOWN)
 
 
 def _by_kind(table: pl.DataFrame, load: str) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -450,23 +432,19 @@ def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     found = _found(record, answer)
     rows, unit = found.run.rows, found.size_unit
     inside = found.network.topology.num_network_channels
-    known = found.channels().sort("channel")["size"].to_numpy()[:inside]
+    known = found.channels().sort("channel")["size"].to_numpy().astype(np.float64)[:inside]
+    columns = (rows[name] for name in ("source", "target", "flits", "entered", "arrived"))
     moved = moved_rows(rows)
-    source, target, size, entered, arrived = (
-        rows[name][moved] for name in ("source", "target", "flits", "entered", "arrived")
-    )
-    sent = Sent(source, target, size, entered, arrived, found.crossed)
+    sent = Sent(found.crossed, *(each[moved] for each in columns))
     critical, before = [], 0.0
     table = record.tables.get("critical_entries")
     for row in () if table is None else table.iter_rows(named=True):
-        end = float(row["complete"] if "complete" in row else row["complete_seconds"])  # as once
+        end = float(row["complete"])
         to = -1 if row["target_node"] is None else int(row["target_node"])
         critical.append((int(row["source_node"]), to, before, end, str(row["id"])))
         before = end
-    yield sent_view(
-        record, found.network, sent, name=order_named(found.mapping), unit=unit,
-        known=known.astype(np.float64), critical=tuple(critical),
-    )  # fmt: skip
+    base = plain_view(record, order_named(found.mapping), found.network.topology, unit, known)
+    yield sent_view(base, found.network, sent, tuple(critical))
 
 
 def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
@@ -482,33 +460,30 @@ def collective_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
         raise InputError("explore", "a collective in cycles", "one of flows: engine flow")
     best, table, run = found.fastest_run("explore")
     network, moved = found.ready.flows, run.way >= 0
-    sent = Sent(
-        table.source[moved], table.target[moved], table.flits[moved], run.entered[moved],
-        run.arrived[moved], crossed=crossed_links(run, moved),
-    )  # fmt: skip
-    known = np.asarray(run.link_sizes[: network.topology.num_network_channels], np.float64)
-    yield sent_view(record, network, sent, name=best.algorithm, unit="bytes", known=known)
+    columns = table.source, table.target, table.flits, run.entered, run.arrived
+    sent = Sent(crossed_links(run, moved), *(each[moved] for each in columns))
+    inside = network.topology.num_network_channels
+    known = np.asarray(run.link_sizes[:inside], np.float64)
+    base = plain_view(record, best.algorithm, network.topology, "bytes", known)
+    yield sent_view(base, network, sent)
 
 
 class Sent(NamedTuple):
-    """Messages that arrived: from which host to which, how long, when, and over what."""
+    """Messages that arrived: over what, from which host to which, how long, and when."""
 
-    source: NDArray[Any]
-    target: NDArray[Any]
-    size: NDArray[Any]
-    entered: NDArray[Any]
-    arrived: NDArray[Any]
     crossed: Crossed | None
+    source: Any
+    target: Any
+    size: Any
+    entered: Any
+    arrived: Any
 
 
 def sent_view(
-    record: Recorded, network: PreparedFlows | PreparedNetwork, sent: Sent, *, name: str, unit: str,
-    known: Floats, critical: Steps = (),
-) -> View:  # fmt: skip
-    """Return what messages put on channels, pair by pair and over time."""
-    topology = network.topology
-    said = record.answer
-    base = View(name, said.verdict, said.again(), topology, unit, known)
+    base: View, network: PreparedFlows | PreparedNetwork, sent: Sent, critical: Steps = ()
+) -> View:
+    """Return a view with what messages put on channels, pair by pair and over time."""
+    topology = base.topology
     crossed, inside = sent.crossed, topology.num_network_channels
     if crossed is None or len(crossed.links.values) > MOST_HOPS:
         return replace(base, missing=NOT_KEPT if crossed is None else TOO_MANY)
@@ -519,19 +494,18 @@ def sent_view(
     hosts = topology.num_hosts
     keys = sent.source.astype(np.int64) * hosts + sent.target.astype(np.int64)
     pairs, pair = np.unique(keys, return_inverse=True)
-    first, second = (each.astype(np.int32) for each in np.divmod(pairs, hosts))
-    amount = np.asarray(np.bincount(pair, size, len(pairs)), np.float64)
-    flows = Flows(np.arange(hosts, dtype=np.int32), first, second, amount)
+    amount = np.bincount(pair, size, len(pairs))
+    flows = placed(np.arange(hosts), *np.divmod(pairs, hosts), amount)
     taken = size[message] * share / crossed.capacity[channel]
     spread = None
     if SPANS * inside <= MOST_SHARES:
-        frames = _frames(sent.entered[message], sent.arrived[message], channel, taken, inside)
-        spread = Frames(*frames, "cycles" if unit == "flits" else "seconds", critical)
+        edges, busy = _frames(sent.entered[message], sent.arrived[message], channel, taken, inside)
+        spread = Frames(edges, busy, "cycles" if base.unit == "flits" else "seconds", critical)
     ways: Table | Paths | None = _paths(message, channel, size, pair, flows)
     missing = ""
     if isinstance(network, PreparedFlows) and (share < 1).any():
         ways, missing = ways_of(topology, network.routing, flows)
-    if ways is not None and not np.allclose(loads_of(topology, flows, ways), known):
+    if ways is not None and not np.allclose(loads_of(topology, flows, ways), base.load):
         ways, missing = None, UNFINISHED
     return replace(base, flows=flows, ways=ways, missing=missing, frames=spread)
 
@@ -541,27 +515,20 @@ def _found(record: Recorded, answer: Answer | None) -> Any:
     return record.kind.find(asked(record), prepared(record)) if answer is None else answer
 
 
-def _paths(
-    message: Ints, channel: Ints, size: Floats,
-    pair: Ints, flows: Flows,
-) -> Paths:  # fmt: skip
+def _paths(message: Ints, channel: Ints, size: Floats, pair: Ints, flows: Flows) -> Paths:
     """Return the path of each message, as likely as its part of what its pair sends."""
     order = np.argsort(pair, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     hops = np.argsort(rank[message], kind="stable")
     lengths = np.bincount(rank[message], minlength=len(order))
-    part = size[order] / flows.amount[pair[order]]
-    return Paths(
-        np.append(0, np.cumsum(lengths)), channel[hops].astype(np.int32),
-        pair[order].astype(np.int32), part,
-    )  # fmt: skip
+    part, first = size[order] / flows.amount[pair[order]], np.append(0, np.cumsum(lengths))
+    return Paths(first, channel[hops].astype(np.int32), pair[order].astype(np.int32), part)
 
 
 def _frames(
-    start: NDArray[Any], end: NDArray[Any], channel: Ints,
-    taken: Floats, channels: int,
-) -> tuple[Floats, NDArray[np.float32]]:  # fmt: skip
+    start: NDArray[Any], end: NDArray[Any], channel: Ints, taken: Floats, channels: int
+) -> tuple[Floats, NDArray[np.float32]]:
     """Return edges of spans, and the share of each for which each channel is busy.
 
     What a message takes of a channel is spread evenly over the time that it is in the network.
@@ -581,26 +548,19 @@ def _frames(
 
 def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     """Yield a pattern in phases: what its connections put on channels, in all and by phase."""
+    from netloom.phases.timetables import channel_words
+
     found = _found(record, answer)
     plan = found.plan
     topology, pairs = plan.topology, plan.connections
-    inside = topology.num_network_channels
-    words = pairs.words.astype(np.float64)
-    flows = Flows(
-        np.arange(topology.num_hosts, dtype=np.int32), pairs.source.astype(np.int32),
-        pairs.target.astype(np.int32), words,
-    )  # fmt: skip
+    flows = placed(np.arange(topology.num_hosts), pairs.source, pairs.target, pairs.words)
     edges = np.append(0.0, np.cumsum(found.timetable.makespan))
-    from netloom.phases.timetables import channel_words
-
-    by_phase = channel_words(plan)[:, :inside]
-    load = by_phase.sum(axis=0)
+    by_phase = channel_words(plan)[:, : topology.num_network_channels]
     most = float(by_phase.max(initial=0.0)) or 1.0
-    frames = Frames(edges, (by_phase / most).astype(np.float32), "clocks")
-    yield View(
-        "phases", record.answer.verdict, record.answer.again(), topology, "words", load, flows,
-        plan.routes, frames=frames if len(edges) > 1 else None,
-    )  # fmt: skip
+    told: dict[str, Any] = {"flows": flows, "ways": plan.routes}
+    if len(edges) > 1:
+        told["frames"] = Frames(edges, (by_phase / most).astype(np.float32), "clocks")
+    yield plain_view(record, "phases", topology, "words", by_phase.sum(axis=0), **told)
 
 
 VIEWS: Mapping[str, Callable[[Recorded, Answer | None], Iterable[View]]] = {

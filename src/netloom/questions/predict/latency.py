@@ -345,8 +345,8 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         """Return the latency by load, or what one is made of, and the channels."""
         from netloom.drawing.axes import LOAD_STEPS, axis
         from netloom.drawing.load_curves import latency_curve, made_of
-        from netloom.drawing.networks import Delays
         from netloom.drawing.networks.chart import USE, loaded_chart
+        from netloom.drawing.networks.traffic import Delays
 
         left: Any = made_of(self.points[0])
         if self.several:
