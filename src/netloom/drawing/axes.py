@@ -26,7 +26,7 @@ from netloom.drawing.frame import (
     room,
     word_style,
 )
-from netloom.drawing.names import GAP, NAME_LINE, apart, fitted, look_alike, places, width_of
+from netloom.drawing.names import GAP, NAME_LINE, Lines, fitted, look_alike, named, places, width_of
 
 Way = TypeVar("Way", bound=alt.X | alt.Y)
 
@@ -352,15 +352,19 @@ class Panel:
             drawn.append(line.encode(color=shades()) if name in ramp else line)
         return drawn
 
-    def ends(self, ends: Iterable[End]) -> list[alt.Chart]:
-        """Return names of lines beside the axes, at the heights at which these end, not touching.
+    def ends(self, ends: Iterable[End], lines: Lines = ()) -> list[alt.Chart]:
+        """Return names at the ends of lines, clear of ``lines``, in pixels, and of each other.
 
-        On narrow pages all stand below, in the order of the lines, each after a piece of its own.
+        Those of lines that end near the right side stand beside the axes. On narrow pages all stand
+        below, in the order of the lines, each after a piece of its own.
         """
         drawn, falling = [], sorted(ends, key=lambda each: -self.y.at(each.y))
-        downs = apart([self._drawn_at(each.x, each.y)[1] for each in falling], self.height)
-        for at, (each, down) in enumerate(zip(falling, downs, strict=True)):
-            left, name = self.width + GAP, each.name if each.dash else f"● {each.name}"
+        size = np.array([self.width, self.height])
+        said = [each.name if each.dash else f"● {each.name}" for each in falling]
+        tips = [np.clip(self._drawn_at(each.x, each.y), 0, size) for each in falling]
+        at_ends = [(name, *tip.tolist()) for name, tip in zip(said, tips, strict=True)]
+        places = named(at_ends, self.width, self.height, lines)
+        for at, (each, name, (left, down)) in enumerate(zip(falling, said, places, strict=True)):
             if self.below:
                 left, down = SAMPLE + 6.0, self.height + BELOW + NAME_LINE * at
                 name = fitted(each.name, room() - SAMPLE - 24, bold=True)
@@ -379,10 +383,11 @@ class Panel:
     ) -> list[alt.Chart]:
         """Return the names of the lines of a table at their last points, and ``more``.
 
-        Lines that lie on each other have their names together, each after the first with "=", or
-        "≈" if they only look like one.
+        Names stand on no line of the table. Lines that lie on each other have their names together,
+        each after the first with "=", or "≈" if they only look like one.
         """
         found: list[tuple[list[tuple[float, float]], list[End]]] = []
+        lines = []
         for name, look in looks.items():
             mine = table.filter(table[by] == name).drop_nulls([self.x.field, self.y.field])
             mine = mine.sort(self.x.field)
@@ -391,6 +396,7 @@ class Panel:
             line = [
                 self._drawn_at(*each) for each in mine.select(self.x.field, self.y.field).rows()
             ]
+            lines.append(line)
             if look.named:
                 x, y = self._last_seen(mine)
                 known = (each for each in found if look_alike(line, each[0]))
@@ -399,7 +405,7 @@ class Panel:
                 alike.append(End(f"{sign}{name}", x, y, look.colour, look.dash, look.width))
                 if len(alike) == 1:
                     found.append((line, alike))
-        return self.ends([*(end for _, alike in found for end in alike), *more])
+        return self.ends([*(end for _, alike in found for end in alike), *more], lines)
 
     def _last_seen(self, table: pl.DataFrame) -> tuple[float, float]:
         """Return where a line ends, or leaves the axes at the top."""

@@ -1,19 +1,23 @@
 """Names on pictures: how wide they are, where they stand, and what of them fits.
 
-At the ends of lines they stand apart from one another. Above axes each has a line down to what it
-names. Of files pictures show the names, without the folders they lie in.
+At the ends of lines they stand on no line and apart from one another. Above axes each has a line
+down to what it names. Of files pictures show the names, without the folders they lie in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import count, product
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, pairwise, product
 from typing import NamedTuple
+
+import numpy as np
 
 from netloom.base.words import number
 
 Point = tuple[float, float]
+
+Lines = Iterable[Sequence[Point]]
 
 SIZE = 12
 """Pixels of the smallest text of a picture."""
@@ -91,8 +95,50 @@ NAME_LINE = 15.0
 GAP = 9.0
 """Pixels from the end of a line to its name."""
 
+AROUND = 2.0
+"""Pixels round a name that no line crosses."""
+
+BESIDE = 0.85
+"""Part of the width from which on names stand beside the axes."""
+
 SAME = 2.0
 """Pixels up to which two lines look like one."""
+
+
+def named(
+    ends: Sequence[tuple[str, float, float]], width: float, height: float, lines: Lines = ()
+) -> list[Point]:
+    """Return where the names of lines begin that end at places in pixels, in the order of ``ends``.
+
+    A line that ends near the right side has its name beside the axes. Others have it at their ends,
+    where neither a line nor another name is. If there is no such place, it stands beside the axes.
+
+    Examples
+    --------
+    >>> named([("one", 100, 50), ("two", 400, 50)], 400, 300)
+    [(109.0, 42.5), (409.0, 50)]
+    """
+    parts = [np.linspace(*part, 100) for line in lines for part in pairwise(line)]
+    taken = np.concatenate([np.empty((0, 2)), *parts])
+    found, beside = dict[int, Point](), []
+    for at, (said, x, y) in sorted(enumerate(ends), key=lambda each: each[1][2]):
+        size = np.array([width_of(said, bold=True), NAME_LINE - 2])
+        lefts, downs = (x + GAP, x - GAP - size[0]), (y - NAME_LINE / 2, y, y + NAME_LINE)
+        places = product(lefts, downs) if x + GAP + size[0] < BESIDE * width else ()
+        for left, down in places:
+            low = np.array([left, down - size[1] / 2])
+            clear = (taken > low - AROUND) & (taken < low + size + AROUND)
+            inside = (low >= AROUND).all() and (low + size <= (width, height)).all()
+            if inside and not clear.all(axis=1).any():
+                found[at] = left, down
+                top = np.linspace(low, low + np.array([size[0], 0]), 50)
+                taken = np.concatenate([taken, top, top + np.array([0, size[1] / 2])])
+                break
+        else:
+            beside.append(at)
+    tops = apart([ends[at][2] for at in beside], height)
+    found |= {at: (width + GAP, y) for at, y in zip(beside, tops, strict=True)}
+    return [found[at] for at in range(len(ends))]
 
 
 def apart(places: Sequence[float], most: float, line: float = NAME_LINE) -> list[float]:

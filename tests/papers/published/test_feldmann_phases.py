@@ -48,9 +48,7 @@ def test_all_to_all_needs_no_more_phases_than_its_bound(side, channels, phases):
 
 @pytest.mark.parametrize(("side", "phases"), [(4, 1), (8, 2), (16, 3)])
 def test_hypercubes_by_gray_codes(side, phases, monkeypatch):
-    monkeypatch.setattr(
-        "netloom.phases.plan.plans.MOVES", 1
-    )  # how short phases are is not asked
+    monkeypatch.setattr("netloom.phases.plan.plans.MOVES", 1)  # how short phases are is not asked
     monkeypatch.setattr("netloom.phases.plan.plans.LEAST_MOVES", 1)
     network = topology(f"torus:{side}x{side}")
     nodes = network.num_nodes

@@ -1,26 +1,33 @@
 """Networks as matrices of squares, one per channel, and those too large for that as means.
 
-Larger tori have a raster for each direction and plane. A HyperX has one of senders and receivers
-for each line and dimension. A cube of four dimensions and more, a hypercube too, has its nodes from
-left to right in Gray order, and a row for each direction. Of networks that are larger still there
-are means by row, plane or line, and all channels in falling order.
+Larger tori have a raster for each direction and plane, and a key of three dimensions. A HyperX has
+one of senders and receivers for each line and dimension. A cube of four dimensions and more, a
+hypercube too, has its nodes from left to right in Gray order, and a row for each direction. Of
+networks that are larger still there are means by row, plane or line, and all channels in falling
+order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from itertools import pairwise, product
+from math import degrees, prod
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Floats, Ints
 from netloom.base.words import counted
 from netloom.drawing.names import LINE, width_of
 from netloom.drawing.networks.scene import (
+    DISC,
+    Arrow,
     Box,
+    Bundles,
     Cells,
+    Channels,
+    Disc,
     Scene,
     Word,
     as_squares,
@@ -33,6 +40,7 @@ from netloom.drawing.networks.scene import (
     receives,
     row_words,
     squares_at,
+    straight_points,
 )
 from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import Cube, Topology
@@ -256,7 +264,77 @@ def planes_scene(traffic: Traffic, width: float) -> Scene | None:
     names = [*map(str, range(rows))]
     look = Look(width, RASTER_TALL, note, names, numbered=True, beside=bool(across))
     look = look if across else replace(look, strips="mean")
-    return panels_scene(traffic, bands, look)
+    scene = panels_scene(traffic, bands, look)
+    return _with_key(traffic, scene, width) if across and scene else scene
+
+
+WIDE, HIGH = 170.0, 110.0
+"""Pixels of the key, without its words."""
+
+SLANT = np.array([[0.0, 1.0], [-0.5, 0.42], [1.0, 0.0]])
+"""Steps along z, y and x: planes lie below each other, as the panels do."""
+
+ASIDE = 560.0
+"""Pixels of the narrowest picture that has its key beside the list of the busiest channels."""
+
+
+def _with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
+    """Return a scene of three dimensions with a key: its planes, and the busiest channel in them.
+
+    It stands beside the names of the busiest channels, or below them.
+    """
+    cube = traffic.topology.routers
+    assert isinstance(cube, Cube)
+    between = [channel for channel in traffic.busiest if channel < cube.num_channels]
+    if not between:
+        return scene
+    channel, number = between[0], traffic.busiest.index(between[0]) + 1
+    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    z, y, x = np.array(cube.sides, float)[axes] - 1
+    top, left = scene.height + 4, 24.0
+    if width >= ASIDE:
+        top = scene.discs[-len(traffic.busiest)].y - LINE / 2
+        left = min(scene.width, width) - WIDE - 40
+    slanted = np.array([[z, y, x], [0, 0, 0], [z, y, 0], [0, 0, x]]) @ SLANT
+    low, scale = slanted.min(axis=0), np.array([WIDE, HIGH]) / np.ptp(slanted, axis=0)
+
+    def placed(points: object) -> Floats:
+        return np.asarray([left, top + LINE] + scale * (np.asarray(points) @ SLANT - low))
+
+    nodes = np.array([cube.channel_source[channel], cube.channel_target[channel]])
+    start, end = np.stack(np.unravel_index(nodes, cube.sides), axis=1)[:, axes].astype(float)
+    if np.abs(end - start).max() > 1:  # the way round: a stub that leaves the network
+        end = start - 0.5 * np.sign(end - start)
+    first, last = placed([start, end])
+    way = (last - first) / max(float(np.hypot(*(last - first))), 1e-9)
+    last = first + max(float(np.hypot(*(last - first))), 14.0) * way
+    line = straight_points(first[None], last[None])
+    hot = Channels(np.array([channel]), line, thinnest=3.0, thickest=4.5, again=True)
+    corners = [(0, 0), (0, x), (y, x), (y, 0)]
+    edges = [((0, *each), (z, *each)) for each in corners]  # between the outlines of planes
+    for plane, (one, other) in product(range(int(z) + 1), pairwise([*corners, corners[0]])):
+        edges.append(((plane, *one), (plane, *other)))
+    outlines = straight_points(*(placed([edge[side] for edge in edges]) for side in (0, 1)))
+    tips = placed([[0, 0, x], [0, y, 0], [z, y, 0], [0, 0, 0]])
+    words = [
+        Word(float(at) + aside, float(down), name, "center")
+        for (at, down), aside, name in zip(tips, (10, -10, -10), "xyz", strict=False)
+    ]
+    named = "the busiest channel" if number == 1 else "the busiest between routers"
+    words.append(
+        Word(float(tips[1, 0]) - 14, float(tips[3, 1]) - LINE, named, style="network-heading")
+    )
+    middle = (first + last) / 2 + (DISC + 6) * np.array([-way[1], way[0]])
+    arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
+    return replace(
+        scene,
+        height=max(scene.height, top + LINE + HIGH + 2 * DISC + 6),
+        channels=(*scene.channels, hot),
+        bundles=(*scene.bundles, Bundles(outlines, np.full(len(edges), 1.0))),
+        arrows=(*scene.arrows, arrow),
+        discs=(Disc(float(middle[0]), float(middle[1]), number), *scene.discs),
+        words=(*scene.words, *words),
+    )
 
 
 def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
 from netloom.questions.fields import Measured, refuse
 from netloom.topology import Cube, Topology
-
-if TYPE_CHECKING:
-    from netloom.drawing.load_curves import Predicted
-
 
 RATES = "START:STOP:STEP, or 0:auto[:STEPS], up to where it saturates"
 SIZES = "64,256, START:STOP:STEP or START:STOP:xFACTOR"
@@ -113,20 +109,21 @@ class CurveAnswer(Answer):
     if TYPE_CHECKING:
 
         @property
-        def points(self) -> Sequence[Predicted]:
+        def points(self) -> Sequence[Any]:
             """What is said of each load."""
 
     @property
     def latency(self) -> float | None:
         """Mean latency in cycles at the one load, which must be one. None past saturation."""
-        return self._only().latency
+        latency: float | None = self._only().latency
+        return latency
 
     @property
     def saturated(self) -> bool:
         """Whether the one load, which must be one, is past saturation."""
-        return self._only().saturated
+        return bool(self._only().saturated)
 
-    def _only(self) -> Predicted:
+    def _only(self) -> Any:
         if self.several:
             what = "rates" if "rate" in self.asked else "loads"
             wanted = "one, or the table of all"
