@@ -31,7 +31,7 @@ def test_a_send_is_complete_after_its_overhead_and_a_receive_after_the_message(f
         "a: calc 100\nb: send 64b to 1 tag 5 cpu 0 nic 1\nc: calc 7\nb requires a\nc requires b",
         "d: recv 64b from 0 tag 5\ne: calc 3\ne requires d",
     )
-    trace = read_goal(file(text), flit_bytes=10, overhead_cycles=4, gap_cycles=15)
+    trace = read_goal(file(text), flit_bytes=10, overhead=4, gap=15)
     assert trace.ids == ("0.a", "0.b", "0.b>1", "0.c", "1.d", "1.e")
     assert trace.flits.tolist() == [0, 0, 7, 0, 0, 0]
     assert trace.run.tolist() == [100, 4, 0, 7, 4, 3]
@@ -46,7 +46,7 @@ def test_a_send_is_complete_after_its_overhead_and_a_receive_after_the_message(f
 
 def test_a_receive_waits_for_what_it_requires_too(file):
     text = ranks("send 1b to 1", "a: calc 500\nb: recv 1b from 0\nb requires a")
-    trace = read_goal(file(text), flit_bytes=8, overhead_cycles=2)
+    trace = read_goal(file(text), flit_bytes=8, overhead=2)
     assert trace.ids[0] == "0.@1"
     assert times(trace)["1.b"] == (500, 502, 502)
 
@@ -96,13 +96,13 @@ def test_receives_from_any_source_get_what_is_left_over(file):
 
 def test_calculations_have_units_and_comments_are_left_out(file):
     text = "/* num_ranks 7\n\n*/ num_ranks 1 // one\n\nrank 0 { // it\n a : calc 11 cpu 0\r\n}\n"
-    trace = read_goal(file(text), flit_bytes=8, calc_cycles=2.5)
+    trace = read_goal(file(text), flit_bytes=8, calc=2.5)
     assert trace.run.tolist() == [28]
     assert repr(trace).endswith("trace.csv: 1 tasks, 0 messages, 1 entries>")
 
 
 def test_the_example_is_an_allreduce():
-    trace = read_goal(ALLREDUCE, flit_bytes=16, overhead_cycles=10)
+    trace = read_goal(ALLREDUCE, flit_bytes=16, overhead=10)
     found = times(trace, latency=70)
     assert np.count_nonzero(trace.flits) == 24
     assert set(trace.flits.tolist()) == {0, 64}
@@ -134,4 +134,4 @@ def test_a_circle_is_printed_across_ranks(file):
 )
 def test_parameters_out_of_range(file, name, value):
     with pytest.raises(InputError, match=f"^{name}: found {value}; expected"):
-        read_goal(file(GOOD), **{"flit_bytes": 8, name: value})
+        read_goal(file(GOOD), **{"flit_bytes": 8, name.removesuffix("_cycles"): value})

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from netloom.base.errors import InputError
 from netloom.topology import mesh
 from netloom.workload.programs.messages import lists as listed
-from netloom.workload.programs.trace_files import read_goal, read_timed_goal, read_trace
+from netloom.workload.programs.trace_files import read_goal, read_trace
 from netloom.workload.programs.traces import TIMES, ordered_trace
 from tests.workload.programs.test_traces import lists, refused
 
@@ -111,7 +111,7 @@ def test_cycles_are_the_nearest_and_flits_whole(file):
 
 
 def test_a_trace_of_cycles_in_seconds_and_back_is_itself():
-    for trace in (read_trace(HALO), read_goal(ALLREDUCE, flit_bytes=8, overhead_cycles=3)):
+    for trace in (read_trace(HALO), read_goal(ALLREDUCE, flit_bytes=8, overhead=3)):
         seconds = trace.in_seconds(0.3e-9, 24)
         assert seconds.unit == "seconds"
         assert seconds.run.tolist() == (trace.run * 0.3e-9).tolist()
@@ -128,18 +128,18 @@ def test_goal_in_seconds_has_its_bytes_and_nanoseconds(file):
         "l2 requires l1\n}\nrank 1 {\nrecv 10b from 0\nrecv 0b from 0 tag 1\n}\n",
         "pair.goal",
     )
-    trace = read_timed_goal(path, overhead_seconds=1.5e-6, gap_seconds=2e-6)
+    trace = read_goal(path, overhead=1.5e-6, gap=2e-6)
     assert trace.unit == "seconds"
     assert trace.ids == ("0.l1", "0.l2", "0.l2>1", "0.l3", "0.l3>1", "1.@1", "1.@2")
     assert trace.run == pytest.approx([3e-9, 1.5e-6, 0, 1.5e-6, 0, 1.5e-6, 1.5e-6], rel=1e-15)
     assert trace.hold == pytest.approx([0, 0.5e-6, 0, 0.5e-6, 0, 0, 0], rel=1e-15)
     assert trace.flits.tolist() == [0, 0, 10, 0, 1, 0, 0]
-    assert read_timed_goal(path, calc_seconds=2).run[0] == 6
+    assert read_goal(path, calc=2).run[0] == 6
     for wrong in (-1, float("nan"), float("inf")):
         with pytest.raises(InputError, match="gap_seconds: found"):
-            read_timed_goal(path, gap_seconds=wrong)
-    with pytest.raises(InputError, match=r"pair.goal:3: found 3000000000.0 seconds; exp"):
-        read_timed_goal(path, calc_seconds=1e9)
+            read_goal(path, gap=wrong)
+    with pytest.raises(InputError, match=r"pair.goal:3: found 3000000000 seconds; exp"):
+        read_goal(path, calc=1e9)
 
 
 @settings(max_examples=40, deadline=None)

@@ -26,7 +26,7 @@ from netloom.workload.programs.collectives.algorithms import (
     with_pair_sizes,
 )
 from netloom.workload.programs.collectives.program import rounds_of, trace_of, waits, write_goal
-from netloom.workload.programs.trace_files import read_timed_goal
+from netloom.workload.programs.trace_files import read_goal
 from tests.reference.collective_waits import waited
 from tests.reference.collectives_checked import check
 from tests.reference.written_traces import write_trace
@@ -179,7 +179,7 @@ def test_goal_files_are_the_messages(which, ranks, chunks):
     with TemporaryDirectory() as folder:
         file = Path(folder) / "collective.goal"
         write_goal(program, size, file)
-        trace = read_timed_goal(file, overhead_seconds=1e-6)
+        trace = read_goal(file, overhead=1e-6)
     table = messages_of(program, size, range(ranks), num_hosts=ranks, stepwise=False)
     sends = trace.flits > 0
     assert sends.sum() == program.num_messages
