@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
+from netloom.workload.programs.collectives.msccl import executed, parse_msccl
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
 from tests.reference.collectives_checked import check
-from tests.reference.msccl_programs import read_msccl
 
 DATA = Path(__file__).parent / "data"
 
@@ -43,7 +43,6 @@ def test_it_serves_the_other_fifteen():
 
 
 def test_the_ring_of_astra_sim_is_an_all_reduce():
-    found = read_msccl(DATA / "astra-sim-ring.xml", 8)
-    assert (found.collective, found.num_chunks, found.num_messages) == ("all-reduce", 8, 112)
-    assert found.num_steps == 14
-    check(found)
+    run = executed(parse_msccl(str(DATA / "astra-sim-ring.xml")))
+    assert (run.found.collective, run.found.num_gpus, run.found.per_loop) == ("all-reduce", 8, 8)
+    assert (len(run.sent), run.depth) == (112, 14)
