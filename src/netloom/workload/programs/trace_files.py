@@ -358,7 +358,7 @@ WANTED = (
 MOST_ROWS_A_BYTE, MOST_SAME_ROWS = 4, 2**20
 """Most rows of a Parquet file: so many a byte, since their ids differ, or so many in any case."""
 
-WANTED_FILE = "a trace: .csv, .tsv or .parquet"
+FILES = ".csv, .tsv or .parquet"
 
 
 def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = "cycles") -> Trace:
@@ -417,12 +417,12 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
         raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
     where: Where
     if path.suffix.lower() == ".parquet":
-        check_file(path, wanted=WANTED_FILE)
+        check_file(path, wanted=f"a trace: {FILES}")
         with parsing(path, "Parquet"):
             table = _unpacked(path)
         table, where, num_tasks = _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
     else:
-        read = read_table(path, WANTED_FILE, MOST_BYTES)
+        read = read_table(path, f"a trace: {FILES}", MOST_BYTES)
         table, where, num_tasks = _named(read.rows, read.head), read.where, read.num_tasks
     of_seconds = [name for name in table.columns if name in IN_SECONDS.values()]
     of_cycles = [name for name in table.columns if name in (*IN_CYCLES.values(), "flits")]

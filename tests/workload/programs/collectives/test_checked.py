@@ -99,13 +99,6 @@ def test_chunks_of_a_size_are_1_together(collective, sums_to):
     assert len(size) == len(first) == len(final)
 
 
-def test_owners_refuse_what_is_none():
-    for given in (("all-mixed", 4, 1, 0), ("reduce", 0, 1, 0), ("reduce", 2, 0, 0),
-                  ("reduce", 2, 1, 2)):  # fmt: skip
-        with pytest.raises(InputError):
-            owners(*given)
-
-
 def test_lists_are_taken_in_any_order():
     given = lists([[1, 2], [], [3]])
     assert [given.taken(np.array([2, 0])).of(place).tolist() for place in (0, 1)] == [[3], [1, 2]]
