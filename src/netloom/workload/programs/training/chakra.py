@@ -27,7 +27,6 @@ from netloom.workload.programs.training.rank_programs import (
     RECEIVE,
     SEND,
     Builder,
-    Ends,
     Pending,
     RankProgram,
     check_group,
@@ -341,13 +340,9 @@ class _Reader:
             raise InputError(where, f"{other} {peer}", wanted)
         if _whole(said, own, where, rank) != rank:
             raise InputError(where, f"{own} {said[own]}", f"{rank}, the rank of the file")
-        key = (rank, peer, tag) if sends else (peer, rank, tag)
-        kind = SEND if sends else RECEIVE
-        name = f"{rank}.{node.id}"
+        kind, name = SEND if sends else RECEIVE, f"{rank}.{node.id}"
         operation = self.builder.add(name, kind, rank, node.after, peer=peer, size=size)
-        ends = self.builder.sends if sends else self.builder.receives
-        ends[key].append(Ends(operation, size, where))
-        return operation
+        return self.builder.seek(operation, tag, where)
 
     def _group(
         self, rank: int, said: Mapping[str, Value], where: str

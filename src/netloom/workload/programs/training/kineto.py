@@ -24,7 +24,6 @@ from netloom.workload.programs.training.rank_programs import (
     RECEIVE,
     SEND,
     Builder,
-    Ends,
     Pending,
     RankProgram,
     check_group,
@@ -256,13 +255,12 @@ class _Reader:
         peer = _number(event, "Dst Rank" if sends else "Src Rank")
         if self.alone or peer >= self.builder.num_ranks:
             raise InputError(event.where, f"{event.kind} with rank {peer}", "a record of that rank")
-        size = _values(event, "In msg nelems" if sends else "Out msg nelems")
+        size = sends * _values(event, "In msg nelems" if sends else "Out msg nelems")
         kind = SEND if sends else RECEIVE
-        made = self.builder.add(name, kind, rank, after, seconds=seconds, peer=peer, size=size)
-        key = (rank, peer, 0) if sends else (peer, rank, 0)
-        ends = self.builder.sends if sends else self.builder.receives
-        ends[key].append(Ends(made, 0.0, event.where))
-        return made
+        made = self.builder.add(
+            name, kind, rank, after, seconds=seconds, peer=peer, size=size * sends
+        )
+        return self.builder.seek(made, 0, event.where)
 
 
 def _gaps(record: _Record) -> Iterator[tuple[list[int], float]]:

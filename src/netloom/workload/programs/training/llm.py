@@ -46,7 +46,6 @@ from netloom.workload.programs.training.rank_programs import (
     RECEIVE,
     SEND,
     Builder,
-    Ends,
     Pending,
     RankProgram,
     parse_algorithms,
@@ -592,7 +591,7 @@ class _Rank:
     """A rank, whose operations follow one another."""
 
     def __init__(self, step: _Step, rank: int) -> None:
-        self.step, self.model, self.rank = step, step.model, rank
+        self.step, self.model, self.rank, self.builder = step, step.model, rank, step.builder
         stage, place = np.argwhere(step.stages == rank)[0]
         self.stage = int(stage)
         self.ring = [int(each) for each in step.stages[:, place]]  # this place in each stage
@@ -607,7 +606,8 @@ class _Rank:
             after = self.stage + 1 if forward else self.stage - 1
             tag = 2 * number + (not forward)
             if 0 <= before < model.pp:
-                self._receive(self.ring[before], tag)
+                got = self._follow(RECEIVE, peer=self.ring[before])
+                self.builder.seek(got, tag, self.step.spec)
             first = self.stage * model.stage_layers
             layers = range(first, first + model.stage_layers)
             for layer in layers if forward else reversed(layers):
@@ -618,8 +618,7 @@ class _Rank:
                 peer = self.ring[after]
                 size = self.model.activation_bytes / self.model.tp
                 sent = self._add(SEND, peer=peer, size=size)
-                end = Ends(sent, size, self.step.spec)
-                self.step.builder.sends[self.rank, peer, tag].append(end)
+                self.builder.seek(sent, tag, self.step.spec)
         dense, experts = model.parameters(self.stage)
         for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
             if count:
@@ -680,12 +679,7 @@ class _Rank:
             operation = self._follow(CALL)
             purpose = PURPOSES[name]
             call = Pending(operation, kind, group, size, 0, self.step.spec, row, purpose)
-            self.step.builder.pending[name, group][self.rank].append(call)
-
-    def _receive(self, peer: int, tag: int) -> None:
-        got = self._follow(RECEIVE, peer=peer)
-        end = Ends(got, 0.0, self.step.spec)
-        self.step.builder.receives[peer, self.rank, tag].append(end)
+            self.builder.pending[name, group][self.rank].append(call)
 
     def _follow(self, kind: int, **more: Any) -> int:
         """Add an operation that the next one awaits."""
@@ -696,4 +690,4 @@ class _Rank:
     def _add(self, kind: int, **more: Any) -> int:
         self.count += 1
         name = f"{self.rank}.{self.count}"
-        return self.step.builder.add(name, kind, self.rank, self.last, **more)
+        return self.builder.add(name, kind, self.rank, self.last, **more)
