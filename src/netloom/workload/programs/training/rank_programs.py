@@ -238,8 +238,8 @@ class Builder:
         _match_calls(self)
         given = list(zip(*self.rows, strict=True)) or [()] * 6
         dtypes = (np.int8, np.int32, np.float64, np.int32, np.float64, np.int64)
-        columns: list[Any] = [*map(np.array, given, dtypes)]
-        return RankProgram(name, self.num_ranks, self.ids, *columns, lists(self.after), self.calls)
+        columns: list[Any] = [*map(np.array, given, dtypes), lists(self.after), self.calls]
+        return RankProgram(name, self.num_ranks, self.ids, *columns)
 
 
 class Pending(NamedTuple):
