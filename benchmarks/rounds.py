@@ -28,13 +28,13 @@ BANDWIDTH, LATENCY, OVERHEAD = 25e9, 600e-9, 1.2e-6
 
 def ring(hosts: int, rounds: int | None = None, *, uneven: bool = False):
     """A ring all-reduce of 1 GB; with ``uneven`` chunks, one of them is half as long."""
-    from netloom.workload.programs.rounds import exchange, round_program
+    from netloom.workload.programs.rounds import RoundProgram, exchange
 
     count = rounds or 2 * (hosts - 1)
     host = np.arange(hosts, dtype=np.int32)
     if not uneven:
-        return round_program(hosts, [exchange(host, (host + 1) % hosts, 1e9 / hosts, count)])
-    return round_program(hosts, Chunks(hosts, count))
+        return RoundProgram(hosts, [exchange(host, (host + 1) % hosts, 1e9 / hosts, count)])
+    return RoundProgram(hosts, Chunks(hosts, count))
 
 
 class Chunks:
@@ -60,14 +60,14 @@ class Chunks:
 
 def permutations(*, unequal: bool):
     """244 rounds of random permutations."""
-    from netloom.workload.programs.rounds import exchange, round_program
+    from netloom.workload.programs.rounds import RoundProgram, exchange
 
     rng, hosts = np.random.default_rng(1), 4096
     listed = []
     for _ in range(244):
         size = rng.uniform(1e5, 1e6, hosts) if unequal else 1e6
         listed.append(exchange(np.arange(hosts), rng.permutation(hosts), size))
-    return round_program(hosts, listed)
+    return RoundProgram(hosts, listed)
 
 
 CASES: dict[str, tuple[str, Callable, float]] = {  # network, program, overhead

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from netloom.base.errors import InputError
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows
 from netloom.simulation.flow.rounds import run_rounds
-from netloom.workload.programs.rounds import as_messages, exchange, round_program
+from netloom.workload.programs.rounds import RoundProgram, as_messages, exchange
 from tests.properties.flow_runs import flow_networks, routings
 
 REL = 1e-12
@@ -57,7 +57,7 @@ def cases(draw):
         "overhead": draw(st.sampled_from([0.0, 0.0, 2.5])),
         "law": FlowLaw(injection=draw(st.sampled_from(["in-order", "shared"]))),
     }
-    return network, routing, round_program(net.num_hosts, listed), options
+    return network, routing, RoundProgram(net.num_hosts, listed), options
 
 
 def plain(network, routing, program, options):

@@ -8,7 +8,7 @@ from netloom.routing import parse_routing
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows, run_rounds
 from netloom.simulation.flow.rounds import Window
 from netloom.topology import topology
-from netloom.workload.programs.rounds import Round, as_messages, exchange, round_program
+from netloom.workload.programs.rounds import Round, RoundProgram, as_messages, exchange
 
 BANDWIDTH, LATENCY, SIZE = 25e9, 600e-9, 1e9
 
@@ -16,7 +16,7 @@ BANDWIDTH, LATENCY, SIZE = 25e9, 600e-9, 1e9
 def ring(hosts, count=None, size=None):
     host = np.arange(hosts)
     each = exchange(host, (host + 1) % hosts, size or SIZE / hosts, count or 2 * (hosts - 1))
-    return round_program(hosts, [each])
+    return RoundProgram(hosts, [each])
 
 
 def fabric(spec, routing="default", *, end_channels=True):
@@ -49,7 +49,7 @@ def test_recursive_doubling_is_a_round_of_each_distance():
     spans = [inside, inside, across, across]
     sizes = np.array([each.bytes[0] for each in rounds])
     ends = np.cumsum(spans + sizes / BANDWIDTH)
-    found = [run_rounds(network, routing, round_program(16, rounds[: n + 1])) for n in range(4)]
+    found = [run_rounds(network, routing, RoundProgram(16, rounds[: n + 1])) for n in range(4)]
     assert [each.finish for each in found] == pytest.approx(ends, rel=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypa
     rounds = [exchange(host, (host + 1) % 16, np.roll(size, step)) for step in range(300)]
     if not overhead:  # the last shares a channel with others: an engine is needed
         rounds.append(exchange(host, host * 0, 1e3))
-    program = round_program(16, rounds)
+    program = RoundProgram(16, rounds)
     found = run_rounds(network, routing, program, overhead=overhead)
     wanted = run_flows(network, routing, as_messages(program, overhead=overhead))
     assert found.finish == pytest.approx(wanted.finish, rel=1e-12)
@@ -77,7 +77,7 @@ def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypa
 def test_a_host_that_skips_rounds_does_not_wait():
     """Host 3 takes part in the last round only, and host 2 in the first and the last."""
     network, routing = fabric("leaf-spine:1x1x6")
-    program = round_program(
+    program = RoundProgram(
         6,
         [exchange([0, 2], [1, 4], 1e6), exchange([0, 1], [1, 0], 1e6, 40),
          exchange([3, 2, 0], [5, 4, 1], 1e6)],
@@ -93,7 +93,7 @@ def test_no_rounds_take_no_time():
     network, routing = fabric("leaf-spine:1x1x4")
     none = exchange([], [], 1.0, 3)
     for rounds in ([], [none], [none, exchange([0], [1], 0.0), exchange([2], [2], 9)]):
-        found = run_rounds(network, routing, round_program(4, rounds))
+        found = run_rounds(network, routing, RoundProgram(4, rounds))
         assert found.finish == 0
         assert not found.link_sizes.any()
 
@@ -102,13 +102,6 @@ def test_what_cannot_be_run_is_refused():
     network, routing = fabric("leaf-spine:1x1x4")
     program = ring(4)
     for wrong, word in (
-        (lambda: exchange([0], [1], -1), "-1 bytes"),
-        (lambda: exchange([0], [1], np.nan), "nan bytes"),
-        (lambda: exchange([0], [1], [1, 2]), "2 sizes"),
-        (lambda: exchange([0, 1], [1], 1), "2 sources, 1 targets"),
-        (lambda: exchange([0], [1], 1, 0), "0 times"),
-        (lambda: round_program(4, [exchange([0], [4], 1)]), "host 4"),
-        (lambda: round_program(4, [exchange([-1], [0], 1)]), "host -1"),
         (lambda: run_rounds(network, routing, program, overhead=-1), "overhead"),
         (lambda: run_rounds(network, routing, program, FlowLaw(injection="some")), "injection"),
         (lambda: run_rounds(network, routing, ring(5)), "5 hosts on 4"),
@@ -124,7 +117,7 @@ def test_hosts_too_far_ahead_are_refused(monkeypatch):
     each = exchange([0, 1], [1, 2], [1e3, 1e6], 500)
     last = exchange([0, 1], [2, 2], 1.0)
     with pytest.raises(InputError, match="far ahead"):
-        run_rounds(network, routing, round_program(3, [each, last]))
+        run_rounds(network, routing, RoundProgram(3, [each, last]))
 
 
 def test_a_program_may_make_its_rounds_when_asked():
@@ -139,6 +132,6 @@ def test_a_program_may_make_its_rounds_when_asked():
             return Round(host, np.roll(host, -1), np.full(8, 1e4 + number))
 
     network, routing = fabric("leaf-spine:2x4x4", "d-mod-k")
-    program = round_program(8, Lazy())
+    program = RoundProgram(8, Lazy())
     wanted = run_flows(network, routing, as_messages(program))
     assert run_rounds(network, routing, program).finish == pytest.approx(wanted.finish)

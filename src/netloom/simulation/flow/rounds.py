@@ -498,11 +498,11 @@ def run_rounds(
     >>> from netloom.routing import DModK
     >>> from netloom.simulation.flow import flow_network
     >>> from netloom.topology import topology
-    >>> from netloom.workload.programs.rounds import exchange, round_program
+    >>> from netloom.workload.programs.rounds import RoundProgram, exchange
     >>> network = flow_network(topology("leaf-spine:2x1x2"), bandwidth=1e9, latency=1e-6)
     >>> hosts = np.arange(4)
     >>> ring = exchange(hosts, (hosts + 1) % 4, 1e6, count=1000)
-    >>> run_rounds(network, DModK(), round_program(4, [ring]))
+    >>> run_rounds(network, DModK(), RoundProgram(4, [ring]))
     <1000 rounds, 1 of them run, finished at 1.004>
     """
     if not 0 <= overhead < np.inf:

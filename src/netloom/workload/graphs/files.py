@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
 from itertools import dropwhile, islice
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -181,24 +180,29 @@ def read_npz(path: str | Path) -> ProcessGraph:
     """
     path = Path(path)
     with parsing(path, "NPZ"):
-        headers = _headers(path)
-        sparse = "format" in headers and "data" in headers
-        wanted = ["format"] if sparse else [key for key in ARRAYS if key in headers]
-        if not sparse:
-            for key in ("num_tasks", "source", "target", "bytes"):
-                if key not in headers:
-                    said = "num_tasks, source, target, bytes (and messages)"
-                    raise InputError(str(path), f"no array '{key}'", said)
-            for key in wanted:
-                shape = () if key == "num_tasks" else (prod(headers["source"][0]),)
-                if headers[key][0] != shape or headers[key][1].kind not in ARRAYS[key]:
-                    found = f"shape {headers[key][0]} of {headers[key][1]}"
-                    whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
-                    raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
+        with zipfile.ZipFile(path) as packed:
+            wanted = {f"{key}.npy" for key in (*ARRAYS, *SPARSE)}
+            unpacked = sum(one.file_size for one in packed.infolist() if one.filename in wanted)
+        check_size(unpacked // MOST_BYTES_AN_EDGE, where=str(path), what="edges")
+        if unpacked > _most_unpacked(path):
+            what = f"arrays of {unpacked} bytes, {unpacked // path.stat().st_size} times its size"
+            raise InputError(str(path), what, "a file that numpy.savez writes, not packed")
         with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: np.asarray(archive[key]) for key in wanted}
-    if sparse:
-        arrays = _sparse_matrix(path, bytes(arrays["format"]))
+            is_sparse = "format" in archive and "data" in archive
+            kinds = {} if is_sparse else ARRAYS
+            arrays = {key: np.asarray(archive[key]) for key in kinds if key in archive}
+        if is_sparse:
+            arrays = _sparse_matrix(path)
+    for key in ("num_tasks", "source", "target", "bytes"):
+        if key not in arrays:
+            said = "num_tasks, source, target, bytes (and messages)"
+            raise InputError(str(path), f"no array '{key}'", said)
+    for key, array in arrays.items():
+        shape = () if key == "num_tasks" else (arrays["source"].size,)
+        if array.shape != shape or array.dtype.kind not in ARRAYS[key]:
+            whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
+            found = f"shape {array.shape} of {array.dtype}"
+            raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
     num_tasks = whole_number(str(int(arrays["num_tasks"])), where=f"{path}, num_tasks", least=1)
     check_size(num_tasks, where=str(path), what="tasks")
     edges = arrays["source"], arrays["target"], arrays["bytes"], arrays.get("messages")
@@ -407,44 +411,18 @@ def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
         yield from dropwhile(lambda row: not row[1].strip(), rows)
 
 
-def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Return shape and dtype of the arrays that are wanted. Refuse what is too large to be them."""
-    found = {}
-    with zipfile.ZipFile(path) as archive:
-        wanted = {f"{key}.npy": key for key in (*ARRAYS, *SPARSE)}
-        members = [each for each in archive.infolist() if each.filename in wanted]
-        unpacked = sum(member.file_size for member in members)
-        check_size(unpacked // MOST_BYTES_AN_EDGE, where=str(path), what="edges")
-        if unpacked > _most_unpacked(path):
-            what = f"arrays of {unpacked} bytes, {unpacked // path.stat().st_size} times its size"
-            raise InputError(str(path), what, "a file that numpy.savez writes, not packed")
-        for member in members:
-            where = f"{path}, {member.filename}"
-            with archive.open(member) as stream:
-                version = np.lib.format.read_magic(stream)
-                if version != (1, 0):
-                    raise InputError(where, f"version {version}", "(1, 0)")
-                shape, _, kind = np.lib.format.read_array_header_1_0(stream)
-            if prod(shape) * kind.itemsize > member.file_size:
-                what = f"an array of {shape} in {member.file_size} bytes"
-                raise InputError(where, what, "all of its entries")
-            found[wanted[member.filename]] = shape, kind
-    return found
-
-
-def _sparse_matrix(path: Path, form: bytes) -> dict[str, Records]:
+def _sparse_matrix(path: Path) -> dict[str, Records]:
     """Read rows, columns and entries of a scipy.sparse archive, under the names of our own."""
     from scipy.sparse import load_npz
 
-    if form not in (b"coo", b"csr", b"csc"):
-        raise InputError(str(path), f"a matrix in {form[:8]!r} form", "COO, CSR or CSC")
-    with parsing(path, "NPZ"):
-        matrix: Any = load_npz(path)
-        if form != b"coo":  # a false index would lead out of the arrays
-            matrix.check_format(full_check=True)
-        entries = matrix.tocoo()
+    matrix: Any = load_npz(path)
+    if matrix.format not in ("coo", "csr", "csc"):
+        raise InputError(str(path), f"a matrix in {matrix.format!r} form", "COO, CSR or CSC")
+    if matrix.format != "coo":  # a false index would lead out of the arrays
+        matrix.check_format(full_check=True)
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(str(path), f"a matrix of shape {matrix.shape}", "a square matrix of tasks")
+    entries = matrix.tocoo()
     source, target = entries.coords
     size = np.asarray(matrix.shape[0])
     return {"num_tasks": size, "source": source, "target": target, "bytes": entries.data}

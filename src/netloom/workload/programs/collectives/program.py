@@ -34,7 +34,7 @@ from netloom.base.textfiles import replacing
 from netloom.base.units import parse_bytes
 from netloom.base.words import listed
 from netloom.workload.programs.messages import Lists, cut
-from netloom.workload.programs.rounds import Round, RoundProgram, ranges, round_program
+from netloom.workload.programs.rounds import Round, RoundProgram, ranges
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace, message_trace
 
 Carried: TypeAlias = "Callable[[int], Lists | Ints]"
@@ -810,7 +810,7 @@ def rounds_of(
                 source, target = (np.asarray(node_of_host)[end] for end in ends)
                 sizes = np.where((source == target) & (ends[0] != ends[1]), 0.0, sizes)
             rounds.append(Round(*ends, sizes, each.times))
-    return round_program(count, rounds)
+    return RoundProgram(count, rounds)
 
 
 def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
