@@ -82,7 +82,7 @@ class ProcessGraph:
         nodes = np.asarray(node_of)
         return self.only(nodes[self.source] != nodes[self.target])
 
-    def only(self, kept: Bools) -> ProcessGraph:
+    def only(self, kept: Bools | slice) -> ProcessGraph:
         """Return the same tasks with some of the edges."""
         return replace(self, **{name: values[kept] for name, values in self.columns.items()})
 

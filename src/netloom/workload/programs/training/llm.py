@@ -87,60 +87,52 @@ def graph_of_volumes(
     >>> graph.target.tolist(), graph.bytes.tolist()[0] == 10 * 2 * 3 * 1e6
     ([1, 2, 3, 0], True)
     """
-    columns: list[tuple[Ints, ...]] = [(np.zeros(0, np.int64),) * 2]
-    weights: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))]
     alike: dict[int, list[Volume]] = {}  # those of the same groups are added up first
     for each in volumes:
         alike.setdefault(id(each.groups), []).append(each)
+    rows: list[tuple[Any, ...]] = [
+        (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    ]
     for some in alike.values():
-        groups, found = some[0].groups, [(_pairs(each, algorithms), each.times) for each in some]
-        ranks = np.int64(groups.shape[1])
-        key = np.concatenate([source * ranks + target for (source, target, _, _), _ in found])
-        sent = np.concatenate([size * times for (_, _, size, _), times in found])
-        messages = np.concatenate([count * times for (_, _, _, count), times in found])
-        source, target, sent, messages = _added(key, groups.shape[1], sent, messages)
-        columns.append((groups[:, source].ravel(), groups[:, target].ravel()))
-        weights.append((np.tile(sent, len(groups)), np.tile(messages, len(groups))))
-    ends = [np.concatenate(each) for each in zip(*columns, strict=True)]
-    sent, messages = (np.concatenate(each) for each in zip(*weights, strict=True))
-    return process_graph(num_ranks, *ends, bytes=sent, messages=messages, name=name)
+        groups = some[0].groups
+        pairs = ((_pairs(each, algorithms), each.times) for each in some)
+        parts = [(key, sent * times, count * times) for (key, sent, count), times in pairs]
+        key, *weights = _added(*map(np.concatenate, zip(*parts, strict=True)))
+        ends = (groups[:, end].ravel() for end in np.divmod(key, groups.shape[1]))
+        rows.append((*ends, *(np.tile(each, len(groups)) for each in weights)))
+    source, target, sent, messages = map(np.concatenate, zip(*rows, strict=True))
+    return process_graph(num_ranks, source, target, bytes=sent, messages=messages, name=name)
 
 
-def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return sources and targets in a group, and bytes and messages of each pair, for one time."""
+def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Floats, Floats]:
+    """Return pairs of a group, source · P + target, and bytes and messages of each, once."""
     if volume.collective == "send":
-        one = np.ones(1)
-        return np.array([0]), np.array([1]), one * volume.size_bytes, one
+        return np.array([1]), np.array([volume.size_bytes]), np.ones(1)
     num_ranks = volume.groups.shape[1]
     algorithm = algorithms[volume.collective]
-    if volume.pair_bytes is None:
-        found = outline(volume.collective, algorithm, num_ranks)
-        unit = np.float64(found.chunk_size[0])
-        ends = [(each.source, each.target) for each in found.steps]
-        times = [np.full(len(each.source), float(each.times)) for each in found.steps]
-        sent = [
-            each.times * sizes_in_bytes(each.width * unit, volume.size_bytes)
-            for each in found.steps
-        ]
-        source, target = (
-            np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*ends, strict=True)
-        )
-        key = source.astype(np.int64) * num_ranks + target
-        return _added(key, num_ranks, np.concatenate(sent), np.concatenate(times))
-    program = collective_program(volume.collective, algorithm, num_ranks)
-    program, size = with_pair_sizes(program, volume.pair_bytes)
-    key = program.source * np.int64(num_ranks) + program.target
-    count = np.ones(program.num_messages)
-    return _added(key, num_ranks, sizes_in_bytes(program.message_size, size), count)
+    if volume.pair_bytes is not None:
+        program = collective_program(volume.collective, algorithm, num_ranks)
+        program, size = with_pair_sizes(program, volume.pair_bytes)
+        sent = sizes_in_bytes(program.message_size, size)
+        key = program.source * np.int64(num_ranks) + program.target
+        return _added(key, sent, np.ones(program.num_messages))
+    found = outline(volume.collective, algorithm, num_ranks)
+    unit, steps = np.float64(found.chunk_size[0]), found.steps
+    sizes = (each.times * sizes_in_bytes(each.width * unit, volume.size_bytes) for each in steps)
+    keys = (each.source * np.int64(num_ranks) + each.target for each in steps)
+    counts = (np.full(len(each.source), float(each.times)) for each in steps)
+    none = np.zeros(0)
+    return _added(
+        np.concatenate([none.astype(np.int64), *keys]),
+        np.concatenate([none, *sizes]),
+        np.concatenate([none, *counts]),
+    )
 
 
-def _added(
-    key: Ints, num_ranks: int, sent: Floats, messages: Floats
-) -> tuple[Ints, Ints, Floats, Floats]:
+def _added(key: Ints, sent: Floats, messages: Floats) -> tuple[Ints, Floats, Floats]:
     pairs, place = np.unique(key, return_inverse=True)
-    source, target = np.divmod(pairs, num_ranks)
     total, count = (np.bincount(place, each).astype(np.float64) for each in (sent, messages))
-    return source, target, total, count
+    return pairs, total, count
 
 
 # -- models ----------------------------------------------------------------------------------------
@@ -356,9 +348,8 @@ def unsaid(spec: str) -> str:
     """
     words = [word.partition("=") for word in spec.partition(":")[2].split(",")]
     said = {name.strip(): value.strip() for name, _, value in words}
-    usual = {
-        "seq": USUAL_SEQUENCE, "batch": 1, "micro_batches": said.get("pp", 1), "dtype": "bf16",
-    }  # fmt: skip
+    usual = {"seq": USUAL_SEQUENCE, "batch": 1, "micro_batches": said.get("pp", 1)}
+    usual["dtype"] = "bf16"
     return ", ".join(f"{name}={value}" for name, value in usual.items() if name not in said)
 
 
@@ -389,12 +380,9 @@ def _value(name: str, kind: str, text: str, where: str) -> Any:
 def _check(model: Model, spec: str) -> None:
     """Refuse what does not divide."""
     check_size(model.num_ranks, where=spec, what="ranks")
-    for name, whole, by in (
-        ("layers", model.layers, "pp"), ("seq", model.seq, "cp"), ("dp", model.dp, "ep"),
-        ("experts", model.experts, "ep"),
-    ):  # fmt: skip
-        if whole % getattr(model, by):
-            found = f"{name}={whole} with {by}={getattr(model, by)}"
+    for name, by in (("layers", "pp"), ("seq", "cp"), ("dp", "ep"), ("experts", "ep")):
+        if getattr(model, name) % getattr(model, by):
+            found = f"{name}={getattr(model, name)} with {by}={getattr(model, by)}"
             raise InputError(spec, found, f"a {name} that {by} divides")
     if model.ep > 1 and not model.experts:
         raise InputError(spec, f"ep={model.ep} without experts", "experts=…")
@@ -558,10 +546,8 @@ class _Step:
         self.model, self.spec = model, spec
         self.builder = Builder(model.num_ranks)
         self.group: dict[str, list[tuple[int, ...]]] = {}  # of each rank, by what it is for
-        for name, dims in (
-            ("tp", ("tp",)), ("cp", ("cp",)), ("ep", ("ep",)),
-            ("all", ("ep", "dp", "cp")), ("expert", ("dp", "cp")),
-        ):  # fmt: skip
+        alone = {name: (name,) for name in ("tp", "cp", "ep")}
+        for name, dims in {**alone, "all": ("ep", "dp", "cp"), "expert": ("dp", "cp")}.items():
             self.group[name] = [()] * model.num_ranks
             for ranks in model.groups(*dims).tolist():
                 for rank in ranks:
