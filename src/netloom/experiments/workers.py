@@ -36,10 +36,6 @@ SATURATED = "stable"
 """The column of a table that says whether the network kept up."""
 
 
-SOUND = "the store as netloom run wrote it"
-"""What would do in place of a damaged one."""
-
-
 class AskedPoint(NamedTuple):
     """What a worker is told of a point: its question, and the files that this names.
 
@@ -86,56 +82,21 @@ class KeptAnswer(NamedTuple):
     cpu_seconds: float
     tables: Mapping[str, bytes]
 
-    def record(self, verb: str, where: str = "answer", wanted: str = SOUND) -> Recorded:
-        """Return the answer as reports take it.
-
-        Parameters
-        ----------
-        where, wanted
-            How the point is called, and what would do, in errors.
-
-        Raises
-        ------
-        InputError
-            If it is damaged. Of what is looked up in it later, when that is.
-        """
-        try:
-            figures = json.loads(
-                self.figures, object_hook=lambda data: _Figures(data, where, wanted)
-            )
-        except ValueError as error:
-            raise InputError(where, f"figures that are no JSON ({error})", wanted) from None
-        if not isinstance(figures, dict) or "table" not in self.tables:
-            raise InputError(where, "an answer without figures, or without a table", wanted)
-        return Recorded(verb, figures, _Tables(self.tables, where, wanted))
-
-
-class _Figures(dict[str, Any]):
-    """Figures of a point, which names itself if one of them is missing."""
-
-    def __init__(self, data: dict[str, Any], where: str, wanted: str) -> None:
-        super().__init__(data)
-        self.where, self.wanted = where, wanted
-
-    def __missing__(self, name: str) -> Any:
-        raise InputError(self.where, f"no '{name}' in its figures", self.wanted)
+    def record(self, verb: str) -> Recorded:
+        """Return the answer as reports take it."""
+        return Recorded(verb, json.loads(self.figures), _Tables(self.tables))
 
 
 class _Tables(Mapping[str, "pl.DataFrame"]):
     """Tables that are read when they are asked for."""
 
-    def __init__(self, data: Mapping[str, bytes], where: str, wanted: str) -> None:
-        self.data, self.where, self.wanted = data, where, wanted
+    def __init__(self, data: Mapping[str, bytes]) -> None:
+        self.data = data
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         import polars as pl
 
-        data = self.data[name]
-        try:
-            return pl.read_parquet(data)
-        except Exception as error:  # noqa: BLE001  # whatever the parser says, the table is damaged
-            found = f"a table '{name}' that is no Parquet ({' '.join(str(error).split())})"
-            raise InputError(self.where, found, self.wanted) from None
+        return pl.read_parquet(self.data[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.data)
@@ -148,8 +109,9 @@ class Interrupted(Exception):  # noqa: N818 (nothing is wrong)
     """The point was stopped from outside: what it has found is not what was asked."""
 
 
-def refusal(asked: AskedPoint) -> str:
+def prepare(asked: AskedPoint) -> str:
     """Return why a point cannot be asked, or "": what is said before any work is done on it."""
+    hush()
     paths = dict(asked.paths)
     try:
         with warnings.catch_warnings():
@@ -214,12 +176,8 @@ def _as_written(text: str, paths: Mapping[str, str]) -> str:
 def _parquet(table: pl.DataFrame, paths: Mapping[str, str]) -> bytes:
     import polars as pl
 
-    words = [name for name, dtype in table.schema.items() if dtype == pl.String]
-    plain = (
-        table.with_columns(pl.col(words).replace({path: name for name, path in paths.items()}))
-        if words and paths
-        else table
-    )
+    names = {path: name for name, path in paths.items()}
+    plain = table.with_columns(pl.col(pl.String).replace(names)) if names else table
     data = BytesIO()
     plain.write_parquet(data)
     return data.getvalue()
@@ -381,12 +339,6 @@ def work(asked: AskedPoint) -> KeptAnswer:
     """Answer a point in a process that works for another."""
     hush()
     return answer(asked)
-
-
-def prepare(asked: AskedPoint) -> str:
-    """Return why a point cannot be asked, in a process that works for another."""
-    hush()
-    return refusal(asked)
 
 
 def be_ready() -> None:
