@@ -13,8 +13,7 @@ from netloom.base.errors import InputError
 from netloom.experiments import store as stores
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
-from netloom.experiments.store import Store
-from netloom.experiments.workers import KeptAnswer
+from netloom.experiments.store import KeptAnswer, Store
 from tests.experiments.small import experiment
 
 ANSWER = KeptAnswer(
