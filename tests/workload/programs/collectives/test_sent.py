@@ -270,36 +270,9 @@ def test_whole_bytes_stay_whole(ranks):
         assert (flits % 1000 == 0).all()
 
 
-@pytest.mark.parametrize(
-    ("hosts", "options", "match"),
-    [
-        (range(3), {}, "mapping: found hosts for 3 ranks"),
-        (range(4), {"num_hosts": 3}, "mapping: found host 3 for rank 3"),
-    ],
-)
-def test_hosts_that_are_none_are_refused(hosts, options, match):
-    with pytest.raises(InputError, match=match):
-        rounds_of(outline("all-gather", "ring", 4), 1e6, hosts, **options)
-
-
 def test_sizes_and_times_that_are_none_are_refused():
     ring = collective_program("all-gather", "ring", 4)
     with pytest.raises(InputError, match="size: found -1 bytes"):
         trace_of(ring, -1)
     with pytest.raises(InputError, match="overhead: found -1 seconds"):
         trace_of(ring, 1e6, overhead_seconds=-1)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "match"),
-    [
-        (np.ones((3, 4)), "a table of 3x4; expected 4x4"),
-        (-np.ones((4, 4)), "some below 0"),
-        (np.full((4, 4), np.nan), "not finite"),
-    ],
-)
-def test_sizes_of_pairs_that_are_none_are_refused(sizes, match):
-    with pytest.raises(InputError, match=match):
-        with_pair_sizes(collective_program("all-to-all", "linear", 4), sizes)
-    with pytest.raises(InputError, match="for all-gather"):
-        with_pair_sizes(collective_program("all-gather", "ring", 4), np.ones((4, 4)))

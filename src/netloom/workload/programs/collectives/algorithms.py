@@ -343,11 +343,6 @@ def with_pair_sizes(
     pair_bytes
         float64[P, P], what each rank (row) has for each, itself included.
 
-    Raises
-    ------
-    InputError
-        If the program is none, the table is not square, or sizes are not finite and at least 0.
-
     Examples
     --------
     >>> from netloom.workload.programs.collectives.algorithms import collective_program
@@ -359,13 +354,6 @@ def with_pair_sizes(
     [8.0, 12.0, 4.0]
     """
     sizes, ranks = np.asarray(pair_bytes, np.float64), program.num_ranks
-    if program.collective != "all-to-all":
-        raise InputError("sizes of pairs", f"for {program.collective}", "all-to-all")
-    if sizes.shape != (ranks, ranks):
-        shape = "x".join(map(str, sizes.shape))
-        raise InputError("sizes of pairs", f"a table of {shape}", f"{ranks}x{ranks}")
-    if not (np.isfinite(sizes) & (sizes >= 0)).all():
-        raise InputError("sizes of pairs", "some below 0, or not finite", "bytes of at least 0")
     size = float(sizes.sum(axis=1).max())
     slices = program.num_chunks // ranks**2
     part = np.repeat(sizes.ravel() / (slices * (size or 1.0)), slices)
@@ -374,17 +362,10 @@ def with_pair_sizes(
     offsets, values = program.chunks
     carried = np.append(0, np.cumsum(kept[values], dtype=np.int64))[offsets]
     sent = np.diff(carried) > 0
-    return replace(
-        program,
-        chunk_size=part[kept],
-        first_owner=program.first_owner[kept],
-        final_owner=program.final_owner[kept],
-        source=program.source[sent],
-        target=program.target[sent],
-        step=program.step[sent],
-        sums=program.sums[sent],
-        chunks=Lists(np.append(0, carried[1:][sent]), number[values[kept[values]]]),
-    ), size
+    columns = {name: getattr(program, name)[sent] for name in ("source", "target", "step", "sums")}
+    owners = {name: getattr(program, name)[kept] for name in ("first_owner", "final_owner")}
+    chunks = Lists(np.append(0, carried[1:][sent]), number[values[kept[values]]])
+    return replace(program, chunk_size=part[kept], chunks=chunks, **columns, **owners), size
 
 
 # -- trees -----------------------------------------------------------------------------------------

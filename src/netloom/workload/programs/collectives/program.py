@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from netloom.base import units
 from netloom.base.arrays import Bools, Floats, Ints
-from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError
 from netloom.base.spec import real_number
 from netloom.base.textfiles import replacing
 from netloom.base.units import parse_bytes
@@ -781,7 +781,7 @@ def rounds_of(
     Raises
     ------
     InputError
-        If a size is none, or a rank has no host.
+        If the size is none.
 
     Examples
     --------
@@ -789,17 +789,8 @@ def rounds_of(
     >>> rounds_of(outline("all-reduce", "ring", 16384), 1e9, range(16384))
     <32766 rounds, 536838144 messages>
     """
-    given = np.asarray(host_of_rank)
-    if given.shape != (outline.num_ranks,):
-        found = f"hosts for {given.size} ranks"
-        raise NotAMappingError("mapping", found, f"{outline.num_ranks}")
-    count = int(given.max()) + 1 if num_hosts is None else num_hosts
-    outside = (given < 0) | (given >= count)
-    if outside.any():
-        wrong = int(np.argmax(outside))
-        found = f"host {given[wrong]} for rank {wrong}"
-        raise NotAMappingError("mapping", found, f"0 to {count - 1}")
-    hosts = given.astype(np.int32)
+    hosts = np.asarray(host_of_rank).astype(np.int32)
+    count = int(hosts.max()) + 1 if num_hosts is None else num_hosts
     unit = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
     rounds = []
     for each in outline.steps:
