@@ -529,52 +529,45 @@ def _put_nodes(
         kind, number = int(program.kind[row]), place[row]
         after = [place[each] for each in values[offsets[row] : offsets[row + 1]].tolist()]
         micros = round(float(program.seconds[row]) / MICRO)
-        if kind not in (COMPUTE, DELAY) and micros:
-            yield _put_node(number - 1, COMP, after, micros, [_number("is_cpu_op", 1, BOOL)])
-            after, micros = [number - 1], 0
         if kind in (COMPUTE, DELAY):
-            said = [_number("is_cpu_op", int(kind == DELAY), BOOL)]
-            yield _put_node(number, COMP, after, micros, said)
+            yield _put_node(number, COMP, after, micros, {"is_cpu_op": kind == DELAY})
             continue
-        said = [_number("is_cpu_op", 0, BOOL)]
+        if micros:
+            yield _put_node(number - 1, COMP, after, micros, {"is_cpu_op": True})
+            after = [number - 1]
+        said: dict[str, int | str] = {"is_cpu_op": False}
         if kind == CALL:
             call = program.calls[int(program.link[row])]
             given = call.size_bytes / (len(call.ranks) if call.collective in OF_INPUT else 1)
-            said += [
-                _number("comm_type", COLLECTIVE.index(call.collective)),
-                _number("comm_size", round(given)),
-            ]
+            said |= {"comm_type": COLLECTIVE.index(call.collective), "comm_size": round(given)}
             if groups[call.ranks]:
-                said.append(_put_attribute("pg_name", bytes_field(29, groups[call.ranks].encode())))
+                said["pg_name"] = groups[call.ranks]
             if call.root:
-                said.append(_number("root_rank", call.ranks[call.root]))
-        elif kind in (SEND, RECEIVE):
+                said["root_rank"] = call.ranks[call.root]
+        else:
             send = row if kind == SEND else int(program.link[row])
-            peer = "comm_dst" if kind == SEND else "comm_src"
-            said += [
-                _number("comm_size", round(float(program.bytes[send]))),
-                _number(peer, int(program.peer[row])),
-                _number("comm_tag", tags[send]),
-            ]
+            said["comm_size"] = round(float(program.bytes[send]))
+            said["comm_dst" if kind == SEND else "comm_src"] = int(program.peer[row])
+            said["comm_tag"] = tags[send]
         kinds = {CALL: COLL, SEND: SENDING, RECEIVE: RECEIVING}
         yield _put_node(number, kinds[kind], after, 0, said)
 
 
-def _put_node(number: int, kind: int, after: list[int], micros: int, said: list[bytes]) -> bytes:
+def _put_node(
+    number: int, kind: int, after: list[int], micros: int, said: Mapping[str, int | str]
+) -> bytes:
     parts = [number_field(1, number), number_field(3, kind)]
     if after:
         parts.append(bytes_field(5, b"".join(map(varint, after))))
     if micros:
         parts.append(number_field(7, micros))
-    return b"".join(parts + said)
-
-
-def _put_attribute(name: str, value: bytes) -> bytes:
-    return bytes_field(10, bytes_field(1, name.encode()) + value)
-
-
-def _number(name: str, value: int, kind: int = INT64) -> bytes:
-    return _put_attribute(name, number_field(kind, value))
+    for name, value in said.items():
+        if isinstance(value, str):
+            told = bytes_field(STRING, value.encode())
+        else:
+            told = number_field(BOOL if isinstance(value, bool) else INT64, value)
+        parts.append(bytes_field(10, bytes_field(1, name.encode()) + told))
+    return b"".join(parts)
 
 
 def _delimited(message: bytes) -> bytes:
