@@ -178,23 +178,11 @@ _READERS: dict[str, Callable[[str], ProcessGraph]] = {
 }
 
 _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
-    "binary-tree": _by_count(generators.binary_tree),
-    "mesh": _by_sides(generators.mesh),
-    "torus": _by_sides(generators.torus),
-    "line": _by_count(generators.line),
-    "ring": _by_count(generators.ring),
-    "hypercube": _by_count(generators.hypercube),
-    "all-to-all": _by_count(generators.all_to_all),
-    "butterfly": _by_count(generators.butterfly),
+    **{name: _by_count(make) for name, make in generators.BY_COUNT.items()},
+    **{name: _by_sides(make) for name, make in generators.BY_SIDES.items()},
     "random-regular": _by_numbers(
         generators.random_regular, 3, "tasks,degree or tasks,degree,seed"
     ),
-    "transpose": _by_count(generators.transpose),
-    "bit-complement": _by_count(generators.bit_complement),
-    "bit-reverse": _by_count(generators.bit_reverse),
-    "shuffle": _by_count(generators.shuffle),
-    "tornado": _by_sides(generators.tornado),
-    "neighbour": _by_sides(generators.neighbour),
     "shift": _shift,
     "random-permutation": _by_numbers(generators.random_permutation, 2, "tasks, or tasks,seed"),
     "llm": lambda _, spec: llm_graph(spec),
