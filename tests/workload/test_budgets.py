@@ -60,15 +60,6 @@ def test_an_archive_that_is_packed_too_well_is_refused_before_it_is_read(tmp_pat
     assert peak(lambda: refused(read, tmp_path / "app.npz")) < MEGABYTE
 
 
-def test_a_sparse_archive_is_weighed_as_well(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MOST_UNPACKED", (MEGABYTE, 100))
-    zeros = np.zeros(MEGABYTE)
-    np.savez_compressed(
-        tmp_path / "app.npz", format=b"coo", shape=[2, 2], data=zeros, row=zeros, col=zeros
-    )
-    assert "times its size" in refused(read, tmp_path / "app.npz")
-
-
 def test_bytes_are_counted_while_a_matrix_is_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MOST_UNPACKED", (MEGABYTE, 100))
     head = b"%%MatrixMarket matrix coordinate integer general\n2000 2000 2000000\n"

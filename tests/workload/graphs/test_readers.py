@@ -1,5 +1,4 @@
 import gzip
-import zipfile
 
 import networkx as nx
 import numpy as np
@@ -149,17 +148,6 @@ def test_an_index_that_leads_out_of_a_sparse_matrix_is_refused(tmp_path):
     arrays = {"indices": [0, 1], "data": [1.0, 2.0], "shape": [2, 2], "format": b"csr"}
     np.savez(tmp_path / "app.npz", indptr=[0, 900, 2], **arrays)
     assert "unreadable NPZ" in refused(tmp_path / "app.npz")
-
-
-def header(shape):
-    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape},), }}".encode()
-    return b"\x93NUMPY\x01\x00" + (len(text) + 1).to_bytes(2, "little") + text + b"\n"
-
-
-def test_an_archive_is_refused_before_memory_is_taken_for_its_claims(tmp_path):
-    with zipfile.ZipFile(tmp_path / "app.npz", "w") as archive:
-        archive.writestr("source.npy", header(10**12) + bytes(8))
-    assert "an array with shape (1000000000000,)" in refused(tmp_path / "app.npz")
 
 
 def test_graphml_keeps_numbers_of_tasks_and_the_order_of_other_labels(tmp_path):

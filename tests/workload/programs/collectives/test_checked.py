@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
-from netloom.workload.programs.messages import Lists, lists
+from netloom.workload.programs.collectives.program import CollectiveProgram, owners
+from netloom.workload.programs.messages import lists
 from tests.reference.collectives_checked import check
 
 
@@ -97,16 +97,3 @@ def test_chunks_of_a_size_are_1_together(collective, sums_to):
     size, first, final = owners(collective, 4, 3, 1)
     assert size.sum() == pytest.approx(sums_to)
     assert len(size) == len(first) == len(final)
-
-
-def test_lists_are_taken_in_any_order():
-    given = lists([[1, 2], [], [3]])
-    assert [given.taken(np.array([2, 0])).of(place).tolist() for place in (0, 1)] == [[3], [1, 2]]
-    assert single([5, 6]).lengths.tolist() == [1, 1]
-    assert isinstance(given.taken(np.zeros(0, np.int64)), Lists)
-
-
-def test_sizes_of_messages_are_those_of_their_chunks():
-    given = program("all-gather", [(0, 0, 1, [0, 1], False), (0, 1, 0, [2], False)], 2, chunks=2)
-    assert given.message_size.tolist() == pytest.approx([0.5, 0.25])
-    assert repr(given) == "<all-gather, by hand: 2 ranks, 4 chunks, 2 messages in 1 steps>"
