@@ -30,7 +30,7 @@ from netloom.machines.named_machines import network_file
 from netloom.questions.base import MOST_NUMBERS, Question, ask, told_of
 from netloom.questions.named import find_network
 from netloom.questions.register import Kind, all_kinds, all_words, by_verb, heads, kind_of
-from netloom.workload.programs.training.chakra import groups_file
+from netloom.workload.programs.training.recorded import groups_file
 
 RANGE = {"from", "to"}, {"from", "to", "step", "factor"}
 """The keys that a range has at least, and at most."""

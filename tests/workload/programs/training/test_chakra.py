@@ -15,8 +15,8 @@ from hypothesis import given, settings, strategies as st
 import netloom as nl
 from netloom import InputError
 from netloom.workload.programs.training import rank_program, rank_trace, write_chakra
-from netloom.workload.programs.training.chakra import read_chakra
 from netloom.workload.programs.training.rank_programs import COMPUTE, DELAY
+from netloom.workload.programs.training.recorded import read_chakra
 from tests.workload.programs.training.chakra_files import (
     COLL,
     COMP,
