@@ -28,11 +28,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict, deque
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, gcd, lcm
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -86,13 +87,32 @@ class Step:
 
 
 @dataclass
+class _Touched:
+    """Who last wrote each cell, and who has since read it."""
+
+    writer: dict[Hashable, Any] = field(default_factory=dict)
+    readers: dict[Hashable, list[Any]] = field(default_factory=dict)
+
+    def before(self, reads: Sequence[Hashable], writes: Sequence[Hashable]) -> list[Any]:
+        """Return the steps that a step has to follow if it reads and writes these cells."""
+        found = [self.writer[cell] for cell in (*reads, *writes) if cell in self.writer]
+        return found + [each for cell in writes for each in self.readers.get(cell, ())]
+
+    def note(self, step: Any, reads: Sequence[Hashable], writes: Sequence[Hashable]) -> None:
+        """Note which cells a step reads and writes."""
+        for cell in reads:
+            self.readers.setdefault(cell, []).append(step)
+        for cell in writes:
+            self.writer[cell], self.readers[cell] = step, []
+
+
+@dataclass
 class _Gpu:
-    """The thread blocks of a GPU, with who last wrote and who has since read each cell."""
+    """The thread blocks of a GPU, and which of their steps touched each cell."""
 
     peers: list[tuple[int, int]] = field(default_factory=lambda: [(-1, -1)])
     blocks: list[list[Step]] = field(default_factory=lambda: [[]])
-    writer: dict[Cell, tuple[int, int]] = field(default_factory=dict)
-    readers: dict[Cell, list[tuple[int, int]]] = field(default_factory=dict)
+    touched: _Touched = field(default_factory=_Touched)
     seen: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def block(self, send: int, receive: int) -> int:
@@ -104,15 +124,11 @@ class _Gpu:
 
     def add(self, block: int, step: Step, reads: Cell | None, writes: Cell | None) -> None:
         """Append a step that touches so many cells from these on, after all that it waits for."""
-        read = _run(reads, step.chunks)
-        written = _run(writes, step.chunks)
-        before = {self.writer[cell] for cell in read + written if cell in self.writer}
-        before |= {each for cell in written for each in self.readers.get(cell, ())}
-        latest: dict[int, int] = {}
-        for other, place in before:
+        cells = _run(reads, step.chunks), _run(writes, step.chunks)
+        steps, latest = self.blocks[block], dict[int, int]()
+        for other, place in self.touched.before(*cells):
             if other != block and self.seen.get((block, other), -1) < place:
                 latest[other] = max(latest.get(other, -1), place)
-        steps = self.blocks[block]
         for number, (other, place) in enumerate(sorted(latest.items())):
             self.seen[block, other] = place
             self.blocks[other][place].waited_for = True
@@ -120,13 +136,8 @@ class _Gpu:
                 steps.append(Step("nop", Cell("i", -1), Cell("o", -1), 0, (other, place)))
             else:
                 step.waits = (other, place)
-        here = (block, len(steps))
+        self.touched.note((block, len(steps)), *cells)
         steps.append(step)
-        for cell in read:
-            self.readers.setdefault(cell, []).append(here)
-        for cell in written:
-            self.writer[cell] = here
-            self.readers[cell] = []
 
 
 def _run(first: Cell | None, count: int) -> list[Cell]:
@@ -606,8 +617,7 @@ class Order:
         self.known = np.zeros((len(blocks), many), np.int32)
         self.told: dict[tuple[int, int, int], tuple[dict[Connection, int], Ints]] = {}
         self.carried: dict[int, Ints] = {}
-        self.writer: dict[Place, tuple[int, int, int]] = {}
-        self.readers: dict[Place, list[tuple[int, int, int]]] = {}
+        self.touched = _Touched()
 
     def make(
         self, block: Block, step: Step, received: int, reads: list[Place], writes: list[Place]
@@ -632,14 +642,12 @@ class Order:
             self.taken[received] = tuple(met.values())
         if not self.looks:
             return
-        here = (own, block.done, step.line)
-        for cell in reads:
-            self.check(here, [self.writer[cell]] if cell in self.writer else [])
-            self.readers.setdefault(cell, []).append(here)
-        for cell in writes:
-            before = self.readers.pop(cell, [])
-            self.check(here, [*before, *([self.writer[cell]] if cell in self.writer else [])])
-            self.writer[cell] = here
+        for other, place, line in self.touched.before(reads, writes):
+            if other != own and known[other] <= place:  # not certain to have come before
+                said = f"a race with line {line}, which touches the same chunk"
+                wanted = "one that waits for the other"
+                raise InputError(f"{self.path}:{step.line}", said, wanted)
+        self.touched.note((own, block.done, step.line), reads, writes)
         known[own] = block.done + 1
 
     def send(self, block: Block, message: int) -> tuple[int, ...]:
@@ -658,14 +666,6 @@ class Order:
         """End a block's next step, for which others wait."""
         known = self.known[self.number[block.key]].copy()
         self.told[(*block.key, block.done)] = dict(self.met[block.key]), known
-
-    def check(self, here: tuple[int, int, int], before: list[tuple[int, int, int]]) -> None:
-        """Refuse a step of which it is not certain that these came before it."""
-        own, _, line = here
-        for other, place, elsewhere in before:
-            if other != own and self.known[own, other] <= place:
-                said = f"a race with line {elsewhere}, which touches the same chunk"
-                raise InputError(f"{self.path}:{line}", said, "one that waits for the other")
 
 
 MOST_SHOWN = 6
