@@ -98,7 +98,8 @@ def parse_traffic(spec: str, topology: Topology, nodes: Ints | None = None) -> T
     name, argument = split_spec(spec)
     pattern = name.removesuffix("-self")
     to_self = pattern != name
-    if pattern in _LISTED and (nodes is not None or argument or pattern not in PERMUTATIONS):
+    by_coordinates = pattern in generators.BY_SIDES and nodes is None and not argument
+    if pattern in _LISTED and not by_coordinates:
         return _listed(spec, topology, nodes, to_self=to_self)
     if nodes is not None:
         found = f"'{spec}' between the nodes of a list"
@@ -109,7 +110,7 @@ def parse_traffic(spec: str, topology: Topology, nodes: Ints | None = None) -> T
         return _WITH_ARGUMENT[name](argument, spec, topology)
     if spec == "next-group":
         return adversarial(topology, name=name)
-    if argument or pattern not in ("uniform", "asymmetric", *PERMUTATIONS):
+    if argument or pattern not in ("uniform", "asymmetric", *_LISTED):
         known = [*_WITH_ARGUMENT, *_LISTED, "hotspot", "uniform", "asymmetric"]
         wanted = or_near(name, known, TRAFFICS)
         raise InputError(f"traffic '{spec}'", f"'{argument or name}'", wanted)
@@ -180,20 +181,15 @@ _WITH_ARGUMENT: dict[str, Callable[[str, str, Topology], Traffic]] = {
 }
 
 
-def _targets(graph: ProcessGraph) -> Ints:
-    """Return the target of each node, itself where it has no edge."""
-    targets = np.arange(graph.num_tasks, dtype=np.int32)
-    targets[graph.source] = graph.target
-    return targets
-
-
 def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool) -> Traffic:
     """Return a pattern among the nodes of a list: the i-th sends to where its task i does."""
     name, argument = split_spec(spec)
     where = f"traffic '{spec}'"
     listed = np.arange(topology.num_hosts) if nodes is None else np.asarray(nodes)
-    graph = _among(name.removesuffix("-self"), argument, len(listed), where)
+    more = ", by --nodes if need be" if nodes is None else ""
+    graph = _among(name.removesuffix("-self"), argument, len(listed), where, more)
     source, target = listed[graph.source], listed[graph.target]
+    spec = spec if argument else name
     if nodes is not None:
         spec = f"{spec} on {counted(len(listed), 'host')}"
     if len(source) > len(np.unique(source)):
@@ -214,16 +210,14 @@ _LISTED = (*PERMUTATIONS, "shift", "random-permutation")
 
 def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
     """Return the target of each host by a permutation of them all."""
-    if pattern in generators.BY_COUNT:
-        if topology.direct and pattern != "transpose":  # it then says itself what does not fit
-            return _targets(generators.BY_COUNT[pattern](topology.num_hosts))
-        return _targets(_by_count(pattern, topology.num_hosts, where, ", by --nodes if need be"))
     routers = topology.routers
     shape = routers if isinstance(routers, Cube) else topology.family
     if not isinstance(shape, Cube | HyperXShape):
         wanted = "a k-ary n-cube (mesh, torus, ...) or a HyperX, which has coordinates"
         raise InputError(where, f"the network {topology.name}", wanted)
-    to = _targets(generators.BY_SIDES[pattern](*shape.sides))
+    graph = generators.BY_SIDES[pattern](*shape.sides)
+    to = np.arange(graph.num_tasks)
+    to[graph.source] = graph.target
     # the host in the same place on the router to which that of each host sends
     router = first_router(topology)
     hosts = np.argsort(router, kind="stable").astype(np.int32)  # router by router
@@ -236,18 +230,7 @@ def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
     return targets
 
 
-def _by_count(pattern: str, count: int, where: str, more: str = "") -> ProcessGraph:
-    """Return a permutation of so many nodes, if there is one. ``more``: of what errors say."""
-    square = pattern == "transpose"
-    fits, wanted = count.bit_count() == 1, "a power of two"
-    if square:
-        fits, wanted = isqrt(count) ** 2 == count, "a square number"
-    if not fits:
-        raise InputError(where, counted(count, "host"), f"{wanted} of them{more}")
-    return generators.BY_COUNT[pattern](isqrt(count) if square else count)
-
-
-def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
+def _among(pattern: str, argument: str, count: int, where: str, more: str) -> ProcessGraph:
     """Return a pattern among so many nodes, by their numbers in a list."""
     if pattern == "shift":
         if not argument:
@@ -265,7 +248,11 @@ def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
         return generators.BY_SIDES[pattern](*sides)
     if argument:
         raise InputError(where, f"'{argument}'", "no number behind it")
-    return _by_count(pattern, count, where)
+    root, square = isqrt(count), pattern == "transpose"
+    if not (root**2 == count if square else count.bit_count() == 1):
+        wanted = "a square number" if square else "a power of two"
+        raise InputError(where, counted(count, "host"), f"{wanted} of them{more}")
+    return generators.BY_COUNT[pattern](root if square else count)
 
 
 # -- as plain data ---------------------------------------------------------------------------------
