@@ -501,10 +501,17 @@ def llm_graph(spec: str) -> ProcessGraph:
 MOST_OPERATIONS = 2**21
 """Most operations of a step."""
 
-PURPOSES = {
-    "tp": "tensor", "cp": "context", "ep": "experts", "all": "data", "expert": "data",
-}  # fmt: skip
-"""What collectives of each kind of group are for. Messages named otherwise are the pipeline's."""
+KINDS = {
+    "tp": ("tensor", ("tp",)),
+    "cp": ("context", ("cp",)),
+    "ep": ("experts", ("ep",)),
+    "all": ("data", ("ep", "dp", "cp")),
+    "expert": ("data", ("dp", "cp")),
+}
+"""What collectives of each kind of group are for, and in which dimensions its ranks differ."""
+
+PURPOSES = tuple(dict.fromkeys(purpose for purpose, _ in KINDS.values()))
+"""What collectives are for. Messages named otherwise are the pipeline's."""
 
 PER_LAYER = 22
 """Most operations of a layer for one micro-batch, forward and backward."""
@@ -533,26 +540,19 @@ def llm_program(spec: str) -> RankProgram:
         found = f"some {model.num_ranks * per_rank} operations of {model.num_ranks} ranks"
         wanted = f"at most {MOST_OPERATIONS}: fewer micro-batches, layers or ranks"
         raise InputError(spec, found, wanted)
-    step = _Step(model, spec)
+    builder = Builder(model.num_ranks)
+    groups: dict[str, list[tuple[int, ...]]] = {}  # of each rank, by what it is for
+    for name, (_, dims) in KINDS.items():
+        groups[name] = [()] * model.num_ranks
+        for ranks in model.groups(*dims).tolist():
+            for rank in ranks:
+                groups[name][rank] = tuple(ranks)
+    stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
     for rank in range(model.num_ranks):
-        _Rank(step, rank).work()
-    return step.builder.program(spec)
-
-
-class _Step:
-    """What is known of all ranks."""
-
-    def __init__(self, model: Model, spec: str) -> None:
-        self.model, self.spec = model, spec
-        self.builder = Builder(model.num_ranks)
-        self.group: dict[str, list[tuple[int, ...]]] = {}  # of each rank, by what it is for
-        alone = {name: (name,) for name in ("tp", "cp", "ep")}
-        for name, dims in {**alone, "all": ("ep", "dp", "cp"), "expert": ("dp", "cp")}.items():
-            self.group[name] = [()] * model.num_ranks
-            for ranks in model.groups(*dims).tolist():
-                for rank in ranks:
-                    self.group[name][rank] = tuple(ranks)
-        self.stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
+        own = {name: of_rank[rank] for name, of_rank in groups.items()}
+        stage, place = np.argwhere(stages == rank)[0].tolist()
+        _Rank(model, spec, builder, own, stages[:, place].tolist(), stage, rank).work()
+    return builder.program(spec)
 
 
 def in_turn(stage: int, stages: int, micro_batches: int) -> Iterator[tuple[bool, int]]:
@@ -573,16 +573,19 @@ def in_turn(stage: int, stages: int, micro_batches: int) -> Iterator[tuple[bool,
         yield False, number
 
 
+@dataclass
 class _Rank:
     """A rank, whose operations follow one another."""
 
-    def __init__(self, step: _Step, rank: int) -> None:
-        self.step, self.model, self.rank, self.builder = step, step.model, rank, step.builder
-        stage, place = np.argwhere(step.stages == rank)[0]
-        self.stage = int(stage)
-        self.ring = [int(each) for each in step.stages[:, place]]  # this place in each stage
-        self.last: list[int] = []
-        self.count = 0
+    model: Model
+    spec: str
+    builder: Builder
+    groups: Mapping[str, tuple[int, ...]]
+    ring: list[int]  # this place in each stage
+    stage: int
+    rank: int
+    last: list[int] = field(default_factory=list)
+    count: int = 0
 
     def work(self) -> None:
         """Add all operations of the step."""
@@ -592,88 +595,73 @@ class _Rank:
             after = self.stage + 1 if forward else self.stage - 1
             tag = 2 * number + (not forward)
             if 0 <= before < model.pp:
-                got = self._follow(RECEIVE, peer=self.ring[before])
-                self.builder.seek(got, tag, self.step.spec)
+                got = self._add(RECEIVE, peer=self.ring[before])
+                self.builder.seek(got, tag, self.spec)
             first = self.stage * model.stage_layers
             layers = range(first, first + model.stage_layers)
             for layer in layers if forward else reversed(layers):
-                parts = (self._attention, self._inner)
-                for part in parts if forward else reversed(parts):
-                    part(layer, forward)
+                for attention in (forward, not forward):
+                    self._part(layer, forward=forward, attention=attention)
             if 0 <= after < model.pp:
                 peer = self.ring[after]
                 size = self.model.activation_bytes / self.model.tp
                 sent = self._add(SEND, peer=peer, size=size)
-                self.builder.seek(sent, tag, self.step.spec)
+                self.builder.seek(sent, tag, self.spec)
         dense, experts = model.parameters(self.stage)
         for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
             if count:
                 self._call("reduce-scatter", name, count * VALUE_BYTES[model.grads])
                 self._call("all-gather", name, count * VALUE_BYTES[model.dtype])
 
-    def _attention(self, layer: int, forward: bool) -> None:  # noqa: ARG002, FBT001
+    def _part(self, layer: int, *, forward: bool, attention: bool) -> None:
+        """Add a layer's attention, or what follows it: its inner layer or its experts."""
         model = self.model
         tokens = model.batch * model.seq / model.cp
-        weights = 2 * model.hidden**2 + 2 * model.hidden * model.kv
-        work = 2 * tokens * weights + 4 * tokens * model.seq * model.hidden
-        self._opens()
-        self._call("all-gather", "cp", model.keys_bytes)
-        self._compute(work / model.tp, forward=forward)
-        if not forward:
-            self._call("reduce-scatter", "cp", model.keys_bytes)
-        self._closes()
-
-    def _inner(self, layer: int, forward: bool) -> None:  # noqa: FBT001
-        model = self.model
-        tokens = model.batch * model.seq / model.cp
-        work = 2 * tokens * 2 * model.hidden * model.ffn
-        self._opens()
-        if model.has_experts(layer):
-            group = self.step.group["ep"][self.rank]
-            share = model.shares(layer)[group.index(self.rank)] * model.ep
-            self._experts(layer, back=False)
-            self._compute(work * model.top_k * share / model.tp, forward=forward)
-            self._experts(layer, back=True)
-        else:
+        if model.sp:
+            self._call("all-gather", "tp", model.activation_bytes)
+        if attention:
+            weights = 2 * model.hidden**2 + 2 * model.hidden * model.kv
+            work = 2 * tokens * weights + 4 * tokens * model.seq * model.hidden
+            self._call("all-gather", "cp", model.keys_bytes)
             self._compute(work / model.tp, forward=forward)
-        self._closes()
-
-    def _opens(self) -> None:
-        if self.model.sp:
-            self._call("all-gather", "tp", self.model.activation_bytes)
-
-    def _closes(self) -> None:
-        kind = "reduce-scatter" if self.model.sp else "all-reduce"
-        self._call(kind, "tp", self.model.activation_bytes)
+            if not forward:
+                self._call("reduce-scatter", "cp", model.keys_bytes)
+        else:
+            work, experts = 2 * tokens * 2 * model.hidden * model.ffn, model.has_experts(layer)
+            if experts:
+                share = model.shares(layer)[self.groups["ep"].index(self.rank)] * model.ep
+                work = work * model.top_k * share
+                self._experts(layer, back=False)
+            self._compute(work / model.tp, forward=forward)
+            if experts:
+                self._experts(layer, back=True)
+        kind = "reduce-scatter" if model.sp else "all-reduce"
+        self._call(kind, "tp", model.activation_bytes)
 
     def _experts(self, layer: int, *, back: bool) -> None:
         pairs = self.model.pair_bytes(layer, back=back)
         if pairs is None:
             self._call("all-to-all", "ep", self.model.dispatch_bytes)
             return
-        row = tuple(pairs[self.step.group["ep"][self.rank].index(self.rank)].tolist())
+        row = tuple(pairs[self.groups["ep"].index(self.rank)].tolist())
         self._call("all-to-all", "ep", sum(row), row)
 
     def _compute(self, operations: float, *, forward: bool) -> None:
         if self.model.tflops:
             seconds = operations * (1 if forward else 2) / (self.model.tflops * 1e12)
-            self._follow(COMPUTE, seconds=seconds)
+            self._add(COMPUTE, seconds=seconds)
 
     def _call(self, kind: str, name: str, size: float, row: tuple[float, ...] = ()) -> None:
-        group = self.step.group[name][self.rank]
+        group = self.groups[name]
         if len(group) > 1:
-            operation = self._follow(CALL)
-            purpose = PURPOSES[name]
-            call = Pending(operation, kind, group, size, 0, self.step.spec, row, purpose)
+            purpose, _ = KINDS[name]
+            call = Pending(self._add(CALL), kind, group, size, 0, self.spec, row, purpose)
             self.builder.pending[name, group][self.rank].append(call)
 
-    def _follow(self, kind: int, **more: Any) -> int:
-        """Add an operation that the next one awaits."""
-        added = self._add(kind, **more)
-        self.last = [added]
-        return added
-
     def _add(self, kind: int, **more: Any) -> int:
+        """Add an operation. The next one awaits it, but for a send, which goes on beside."""
         self.count += 1
-        name = f"{self.rank}.{self.count}"
-        return self.builder.add(name, kind, self.rank, self.last, **more)
+        added = self.builder.add(f"{self.rank}.{self.count}", kind, self.rank, self.last, **more)
+        if kind != SEND:
+            self.last = [added]
+        return added
