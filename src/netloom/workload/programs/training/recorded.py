@@ -23,9 +23,13 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, split_spec
 from netloom.base.textfiles import parse_json, read_bytes, read_text, replacing, write_text
+from netloom.workload.programs.collectives.program import COLLECTIVES
+from netloom.workload.programs.messages import grouped
 from netloom.workload.programs.traces import Trace
 from netloom.workload.programs.training.llm import llm_program, parse_llm
 from netloom.workload.programs.training.rank_programs import (
@@ -512,15 +516,13 @@ def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
         ends = int(program.rank[row]), int(program.peer[row])
         tags[row] = count[ends]
         count[ends] += 1
-    by_rank: defaultdict[int, list[int]] = defaultdict(list)
-    for row, rank in enumerate(program.rank.tolist()):
-        by_rank[rank].append(row)
+    rows = grouped(program.rank, np.arange(len(program)), program.num_ranks)
     written = []
     for rank in range(program.num_ranks):
         file = path.with_name(path.name.replace("%d", str(rank)))
         with replacing(file) as new, new.open("wb") as stream:
             stream.write(_delimited(bytes_field(1, VERSION.encode())))
-            for message in _put_nodes(program, by_rank[rank], groups, tags):
+            for message in _put_nodes(program, rows.of(rank).tolist(), groups, tags):
                 stream.write(_delimited(message))
         written.append(file)
     beside = groups_file(path)[0]
@@ -601,12 +603,9 @@ VALUE_BYTES = {
 }  # fmt: skip
 """Bytes of a value of each ``dtype``."""
 
-NAMES = (
-    ("allreduce", "all-reduce"), ("allgather", "all-gather"), ("reducescatter", "reduce-scatter"),
-    ("alltoall", "all-to-all"), ("broadcast", "broadcast"), ("reduce", "reduce"),
-    ("gather", "gather"), ("scatter", "scatter"), ("barrier", "barrier"), ("send", "send"),
-    ("recv", "receive"),
-)  # fmt: skip
+_LONGEST_FIRST = sorted(("send", *COLLECTIVES), key=len, reverse=True)
+
+NAMES = {name.replace("-", ""): name for name in _LONGEST_FIRST} | {"recv": "receive"}
 """How names begin, once underscores are gone, and what they are."""
 
 PASSED_OVER = ("wait", "init")
@@ -756,7 +755,7 @@ def _noted(timed: list[tuple[int, dict[str, Any]]], path: str) -> list[Event]:
         plain = str(args["Collective name"]).lower().replace("nccl:", "").replace("_", "")
         if plain.startswith(PASSED_OVER):
             continue
-        kind = next((kind for start, kind in NAMES if plain.startswith(start)), "")
+        kind = next((kind for start, kind in NAMES.items() if plain.startswith(start)), "")
         if not kind:
             wanted = "allreduce, _allgather_base, all_to_allv, send ..."
             raise InputError(where, f"'Collective name' {args['Collective name']!r:.40}", wanted)
