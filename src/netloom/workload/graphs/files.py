@@ -105,14 +105,9 @@ def read_matrix_market(path: str | Path, *, messages: str | Path | None = None) 
     if size != num_tasks:
         wanted = f"{num_tasks} x {num_tasks}, as in {path}"
         raise InputError(str(messages), f"a {size} x {size} matrix", wanted)
-    return _assembled(
-        str(path),
-        num_tasks,
-        np.concatenate([source, counted_source]),
-        np.concatenate([target, counted_target]),
-        np.concatenate([sent, np.zeros(len(counted))]),
-        np.concatenate([np.zeros(len(sent)), counted]),
-    )
+    ends = np.append(source, counted_source), np.append(target, counted_target)
+    weights = np.append(sent, np.zeros(len(counted))), np.append(np.zeros(len(sent)), counted)
+    return _assembled(str(path), num_tasks, *ends, *weights)
 
 
 def read_csv(path: str | Path) -> ProcessGraph:
@@ -454,14 +449,9 @@ def _assembled(
     if num_tasks < 1:
         raise InputError(name, "no tasks", "at least one")
     used = sent > 0 if counted is None else (sent > 0) | (counted > 0)
-    graph = process_graph(
-        num_tasks,
-        source[used],
-        target[used],
-        bytes=sent[used],
-        messages=None if counted is None else counted[used],
-        name=name,
-    )
+    messages = None if counted is None else counted[used]
+    ends, sent = (source[used], target[used]), sent[used]
+    graph = process_graph(num_tasks, *ends, bytes=sent, messages=messages, name=name)
     # Entries of one edge were added up: its bytes, but one message is the whole edge's.
     return graph if counted is not None else replace(graph, messages=np.ones(graph.num_edges))
 

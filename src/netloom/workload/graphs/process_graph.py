@@ -149,13 +149,8 @@ def process_graph(
         weights = [
             np.bincount(place, weight, minlength=len(keys)).astype(np.float64) for weight in weights
         ]
-    return ProcessGraph(
-        name,
-        num_tasks,
-        (keys // num_tasks).astype(np.int32),
-        (keys % num_tasks).astype(np.int32),
-        *weights,
-    )
+    ends = (each.astype(np.int32) for each in np.divmod(keys, num_tasks))
+    return ProcessGraph(name, num_tasks, *ends, *weights)
 
 
 def check_edges(

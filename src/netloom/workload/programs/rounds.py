@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -465,19 +465,11 @@ def table_of(
         parts, waits = [exchange([], [], 0)], [(np.zeros(1, np.int64), np.zeros(0, np.int64))]
     counts = np.concatenate([np.diff(offsets) for offsets, _ in waits])
     work = np.concatenate([each.moving for each in parts]) * overhead
-    nothing = np.zeros(len(work))
-    return Messages(
-        num_hosts,
-        first,
-        start=nothing,
-        delay=nothing,
-        run=work,
-        source=np.concatenate([each.source for each in parts]),
-        target=np.concatenate([each.target for each in parts]),
-        flits=np.concatenate([each.bytes for each in parts]),
-        hold=nothing,
-        receive=work,
-        context=np.full(len(work), -1, np.int32),
-        after_offsets=np.append(0, np.cumsum(counts)).astype(np.int64),
-        after=np.concatenate([after for _, after in waits]).astype(np.int64),
-    )
+    columns: dict[str, Any] = dict.fromkeys(("start", "delay", "hold"), np.zeros(len(work)))
+    columns |= dict.fromkeys(("run", "receive"), work)
+    columns["context"] = np.full(len(work), -1, np.int32)
+    for name, of_round in (("source", "source"), ("target", "target"), ("flits", "bytes")):
+        columns[name] = np.concatenate([getattr(each, of_round) for each in parts])
+    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    after = np.concatenate([after for _, after in waits]).astype(np.int64)
+    return Messages(num_hosts, first, **columns, after_offsets=offsets, after=after)
