@@ -169,10 +169,8 @@ def _shift(argument: str, spec: str) -> ProcessGraph:
 
 _MATRICES = (".mtx", ".mtx.gz")
 _READERS: dict[str, Callable[[str], ProcessGraph]] = {
-    ".mtx": files.read_matrix_market,
-    ".mtx.gz": files.read_matrix_market,
-    ".csv": files.read_csv,
-    ".tsv": files.read_csv,
+    **dict.fromkeys(_MATRICES, files.read_matrix_market),
+    **dict.fromkeys((".csv", ".tsv"), files.read_csv),
     ".npz": files.read_npz,
     ".graphml": files.read_graphml,
 }

@@ -296,20 +296,16 @@ def _parts(one: Messages) -> _Parts:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    rows = len(one)
-    waiting = one.waits() - rows
-    ends = (waiting, one.after % rows)
-    waits = coo_array((np.ones(len(waiting), np.int8), ends), shape=(rows, rows))
-    count, of_row = connected_components(waits, directed=False)
-    size = np.bincount(of_row, minlength=count)
-    opens = np.bincount(waiting, weights=one.after >= rows, minlength=rows) == 0
+    count = len(one)
+    waiting = one.waits() - count
+    ends = (waiting, one.after % count)
+    waits = coo_array((np.ones(len(waiting), np.int8), ends), shape=(count, count))
+    parts, of_row = connected_components(waits, directed=False)
+    size = np.bincount(of_row, minlength=parts)
+    opens = np.bincount(waiting, weights=one.after >= count, minlength=count) == 0
     assert np.all(np.diff(one.after_offsets)[opens] > 0), "a row waits for nothing, in any round"
-    return _Parts(
-        of_row=of_row,
-        offsets=np.concatenate([[0], np.cumsum(size)]),
-        rows=np.argsort(of_row, kind="stable"),
-        opens=opens,
-    )
+    offsets, rows = np.append(0, np.cumsum(size)), np.argsort(of_row, kind="stable")
+    return _Parts(of_row, offsets, rows, opens)
 
 
 # -- rounds of all hosts ---------------------------------------------------------------------------

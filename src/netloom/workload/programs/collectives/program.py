@@ -400,12 +400,11 @@ def backwards(given: Sequence[Steps], *, sums: bool = True) -> list[Steps]:
     """
 
     def one(each: Steps) -> Steps:
-        return each._replace(
-            source=each.target,
-            target=each.source,
-            sums=np.full(len(each.source), sums),
-            carried=lambda number: each.chunks(each.times - 1 - number),
-        )
+        def carried(number: int) -> Lists:
+            return each.chunks(each.times - 1 - number)
+
+        added = np.full(len(each.source), sums)
+        return Steps(each.target, each.source, each.width, added, carried, each.times)
 
     return [one(each) for each in reversed(given)]
 
