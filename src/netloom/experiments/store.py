@@ -263,9 +263,8 @@ class Store:
         told = (({name: getattr(each, name) for name in names}, each.key) for each in points)
         rows = [(json.dumps(point, ensure_ascii=False), key) for point, key in told]
         if self.read_only:
-            known = set(self._db.execute(
-                "SELECT point, key FROM points WHERE experiment = ?", [experiment]
-            ))  # fmt: skip
+            asked = "SELECT point, key FROM points WHERE experiment = ?"
+            known = set(self._db.execute(asked, [experiment]))
             rows = [row for row in rows if row not in known]
         if not rows:
             return

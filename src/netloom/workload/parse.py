@@ -23,10 +23,8 @@ PATTERNS = (
     "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8, shift:1,5/64, "
     "random-permutation:64 (or 64,SEED), llm:dp=8,tp=8,layers=32,hidden=4096"
 )
-SIZED = (
-    "binary-tree", "line", "ring", "all-to-all", "bit-complement", "bit-reverse", "shuffle",
-    "random-permutation",
-)  # fmt: skip
+_OF_THEIR_OWN = {"hypercube", "butterfly", "transpose"}
+SIZED = {"random-permutation", *generators.BY_COUNT} - _OF_THEIR_OWN
 """Patterns that may be named without a size, where there is a number of tasks to take."""
 
 FILES = (

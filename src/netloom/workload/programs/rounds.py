@@ -77,6 +77,7 @@ class Rounds:
         self.num_nodes = one.num_nodes
         self.one = one
         self.num_rows = 0
+        self._waits = one.after_offsets, one.after
         self._draw = draw
         self._parts = _parts(one)
         self._made = np.zeros(len(self._parts.offsets) - 1, np.int64)  # rounds of each part
@@ -108,10 +109,7 @@ class Rounds:
         assert len(complete) == self.num_rows
         times = self._times_so_far(complete)
         gates = np.full(len(self._made), NEVER)  # the least cycle of each part's next round
-        find_gates(
-            self._made, self._parts.of_row, self._parts.opens, self.one.after_offsets,
-            self.one.after, times, gates,
-        )  # fmt: skip
+        find_gates(self._made, self._parts.of_row, self._parts.opens, *self._waits, times, gates)
         part = np.flatnonzero(gates < until)
         blocks = [self._block(part[:0], 1)]
         rows, count = self.num_rows, 1
@@ -173,11 +171,9 @@ class Rounds:
         find_open(done, row, number, self._parts.of_row, self._made.copy(), self._before, is_open)
         self._open, self._open_least = self._open[is_open], self._open_least[is_open]
         times = np.stack([self._before, self._before])
-        one = self.one
-        least_times(
-            self._now, done[is_open], self._open_least, row[is_open], number[is_open],
-            one.after_offsets, one.after, times, np.zeros(len(self._open), np.int64),
-        )  # fmt: skip
+        released = np.zeros(len(self._open), np.int64)
+        given = done[is_open], self._open_least, row[is_open], number[is_open]
+        least_times(self._now, *given, *self._waits, times, released)
         return times
 
     def _block(self, part: Ints, count: int) -> _Block:
@@ -203,12 +199,10 @@ class Rounds:
         """The first cycle in which each row can be released. ``times`` are gone on with."""
         from netloom.workload.kernels.programs import least_times
 
-        row, one = block.row.astype(np.int32), self.one  # as in ``_room``: one kernel for both
+        # as in ``_room``: one kernel for both
+        row, number = block.row.astype(np.int32), block.number.astype(np.int32)
         released, done = np.zeros(len(row), np.int64), np.full(len(row), -1)
-        least_times(
-            self._now, done, block.least, row, block.number.astype(np.int32),
-            one.after_offsets, one.after, times, released,
-        )  # fmt: skip
+        least_times(self._now, done, block.least, row, number, *self._waits, times, released)
         return released
 
     def _numbered(self, blocks: list[_Block]) -> Messages:
@@ -235,9 +229,7 @@ class Rounds:
             columns[name] = np.concatenate([block.drawn[name] for block in blocks])[order]
         offsets = np.zeros(len(row) + 1, np.int64)
         after = np.zeros(int(np.diff(one.after_offsets)[row].sum()), np.int64)
-        number_waits(
-            first, row, number, one.after_offsets, one.after, self._numbers, offsets, after
-        )
+        number_waits(first, row, number, *self._waits, self._numbers, offsets, after)
         after = after[: offsets[-1]]
         return checked(
             Messages(one.num_nodes, first, **columns, after_offsets=offsets, after=after)

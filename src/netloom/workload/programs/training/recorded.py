@@ -693,10 +693,8 @@ class _Record(NamedTuple):
 
 
 def _record(path: Path, rank: int | None) -> _Record:
-    data = parse_json(
-        read_text(path, wanted=KINETO_WANTED), path, wanted=KINETO_WANTED, most_values=MOST_VALUES,
-        record=_event,
-    )  # fmt: skip
+    text, limits = read_text(path, wanted=KINETO_WANTED), {"most_values": MOST_VALUES}
+    data = parse_json(text, path, wanted=KINETO_WANTED, record=_event, **limits)
     listed = data.get("traceEvents") if isinstance(data, dict) else data
     if not isinstance(listed, list):
         raise InputError(str(path), 'no "traceEvents"', KINETO_WANTED)
