@@ -150,9 +150,6 @@ def _parquet(table: pl.DataFrame, paths: Mapping[str, str]) -> bytes:
 AHEAD = 2
 """Points that are handed out for each worker: one that it answers, one to go on with."""
 
-CHATTY = ("asyncio", "distributed", "tornado")
-"""What logs, at length, that a connection has ended."""
-
 SLURM = "slurm"
 EXTRA = "the extra 'cluster': pip install 'netloom[cluster]'"
 MOST_WORKERS = 10_000
@@ -231,18 +228,12 @@ def no_scheduler() -> LostError:
 @contextmanager
 def _hushed() -> Iterator[None]:
     """Keep to itself what Dask logs: what matters of it is told in one line."""
-    with suppress(ImportError):
-        import_module("distributed")  # which gives its loggers levels of their own
-    names = [*logging.root.manager.loggerDict, "asyncio", "tornado"]
-    loggers = [logging.getLogger(name) for name in names if name.partition(".")[0] in CHATTY]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        logging.disable(before)
 
 
 @contextmanager
