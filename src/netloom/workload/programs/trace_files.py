@@ -106,7 +106,7 @@ def read_goal(
     path
         A text file. Comments as in C++.
     flit_bytes
-        Bytes of a flit: the trace is in cycles and flits, at least one a message. None: it is in
+        Bytes of a flit: the trace is in cycles and flits, at least one per message. None: it is in
         seconds and bytes, nothing is rounded, and a message has at least one byte.
     overhead, gap
         o and g of LogGP, in cycles or in seconds.

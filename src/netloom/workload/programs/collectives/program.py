@@ -822,7 +822,7 @@ def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
 
 
 def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) -> None:
-    r"""Write a collective in GOAL's text format, for LogGOPSim and ``read_timed_goal``.
+    r"""Write a collective in GOAL's text format, for LogGOPSim and ``read_goal``.
 
     A send requires the receives that brought what it carries. As a send of GOAL is complete before
     its message has arrived, ranks do not wait for what they sent: ``trace_of`` with
