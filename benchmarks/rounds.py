@@ -28,13 +28,13 @@ BANDWIDTH, LATENCY = 25e9, 600e-9
 
 def ring(hosts: int, rounds: int | None = None, *, uneven: bool = False):
     """A ring all-reduce of 1 GB; with ``uneven`` chunks, one of them is half as long."""
-    from netloom.workload.programs.rounds import exchange, round_program
+    from netloom.workload.programs.rounds import RoundProgram, exchange
 
     count = rounds or 2 * (hosts - 1)
     host = np.arange(hosts, dtype=np.int32)
     if not uneven:
-        return round_program(hosts, [exchange(host, (host + 1) % hosts, 1e9 / hosts, count)])
-    return round_program(hosts, Chunks(hosts, count))
+        return RoundProgram(hosts, [exchange(host, (host + 1) % hosts, 1e9 / hosts, count)])
+    return RoundProgram(hosts, Chunks(hosts, count))
 
 
 class Chunks:

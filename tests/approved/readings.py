@@ -27,11 +27,11 @@ from netloom.topology.subnets.files import read_fabric
 from netloom.topology.subnets.shapes import shape_of
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic, read
 from netloom.workload.programs.collectives.algorithms import collective_program
+from netloom.workload.programs.collectives.msccl import executed, parse_msccl
 from netloom.workload.programs.shared import parse_nodes
 from netloom.workload.programs.trace_files import read_goal, read_trace
 from netloom.workload.programs.training.llm import parse_llm
 from tests.approved.asked import HERE, ROOT
-from tests.reference.msccl_programs import read_msccl
 
 KEPT = HERE / "readings.txt"
 
@@ -74,7 +74,7 @@ READERS = {
     "recording app.0.prof": read,
     "trace t.csv": read_trace,
     "schedule s.goal": lambda path: read_goal(path, flit_bytes=8),
-    "schedule of 8 c.xml": lambda path: read_msccl(path, 8),
+    "schedule c.xml": lambda path: executed(parse_msccl(path)),
     "edge list net.txt": read_graph,
     "fabric net": read_fabric,
     "document net": lambda path: read_document("net", Path(path).read_text(), wanted="YAML"),

@@ -13,7 +13,7 @@ from netloom.base.errors import InputError
 from netloom.base.textfiles import parse_json
 from netloom.topology import topology
 from netloom.topology.faults import two_apart
-from netloom.workload.programs.training.kineto import read_kineto
+from netloom.workload.programs.training.recorded import read_kineto
 from tests.attack.files import FILES
 from tests.attack.run import wrong_end
 from tests.topology.subnets.fabric_files import read_or_refused, unpacked

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from netloom.experiments import run as run_experiment
-from netloom.experiments.workers import LostError
+from netloom.experiments.runner import LostError
 from tests.approved.asked import run
 from tests.experiments.small import write
 

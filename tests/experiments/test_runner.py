@@ -10,9 +10,8 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.experiments.findings import load_results
-from netloom.experiments.runner import run
+from netloom.experiments.runner import Workers, answer, run
 from netloom.experiments.store import Store
-from netloom.experiments.workers import Workers, answer
 from tests.experiments.small import SWEEP, write
 
 LONG = """

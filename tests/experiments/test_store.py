@@ -13,8 +13,7 @@ from netloom.base.errors import InputError
 from netloom.experiments import store as stores
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
-from netloom.experiments.store import Store
-from netloom.experiments.workers import KeptAnswer
+from netloom.experiments.store import KeptAnswer, Store
 from tests.experiments.small import experiment
 
 ANSWER = KeptAnswer(
@@ -193,11 +192,6 @@ DAMAGE = {
     "words": ("UPDATE answers SET figures = CAST(x'ff' AS TEXT)", "damage"),
     "point": ("UPDATE points SET point = replace(point, '0.3', '0.6')", "a question that is not"),
     "experiment": ("UPDATE experiments SET title = 'large'", "words that are not those"),
-    "old, figures": ("UPDATE answers SET figures = '{'", "figures that are no JSON"),
-    "old, list": ("UPDATE answers SET figures = '[]'", "without figures"),
-    "old, table": ("UPDATE answer_tables SET parquet = x'00'", "'table' that is no Parquet"),
-    "old, no table": ("DELETE FROM answer_tables", "without a table"),
-    "old, point": ("UPDATE points SET point = '{\"verb\": 1}'", "no question"),
 }
 
 
@@ -207,8 +201,6 @@ def test_damage_is_one_line_that_names_the_point(tmp_path, what):
     change, wrong = DAMAGE[what]
     with sqlite3.connect(store) as raw:
         raw.execute(change)
-        if what.startswith("old"):
-            raw.execute("DROP TABLE checksums")
     raw.close()
     with pytest.raises(InputError, match=wrong) as caught:
         load_results(store).table()
@@ -216,17 +208,6 @@ def test_damage_is_one_line_that_names_the_point(tmp_path, what):
     named = point.described if "point" not in what and "experiment" not in what else ""
     assert f"{store}, " in caught.value.where
     assert named in caught.value.where
-
-
-def test_a_store_without_checksums_is_read_and_gets_them(tmp_path):
-    store, asked, _ = kept(tmp_path)
-    with sqlite3.connect(store) as raw:
-        raw.execute("DROP TABLE checksums")
-    raw.close()
-    assert load_results(store).table()["latency"].to_list() == [7.0]
-    with Store(store) as opened:
-        opened.keep(asked.points[1], ANSWER)
-        assert opened.answer(asked.points[1].key) == ANSWER
 
 
 def test_a_damaged_answer_can_be_answered_again_as_the_message_says(tmp_path):
@@ -239,13 +220,6 @@ def test_a_damaged_answer_can_be_answered_again_as_the_message_says(tmp_path):
             opened.keep(point, ANSWER)
             assert opened.answer(point.key) == ANSWER
     raw.close()
-
-
-def test_a_figure_that_is_missing_names_the_point():
-    record = ANSWER.record("analyze", "the point")
-    assert record.figures["a"] == 1
-    with pytest.raises(InputError, match="the point: found no 'b' in its figures"):
-        record.figures["b"]
 
 
 def test_two_processes_do_not_claim_the_same_point_and_a_dead_one_none(asked, path):

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from netloom.base.errors import InputError
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows
 from netloom.simulation.flow.rounds import rounds_apart
-from netloom.workload.programs.rounds import as_messages, exchange, round_program
+from netloom.workload.programs.rounds import RoundProgram, as_messages, exchange
 from tests.properties.flow_runs import flow_networks, routings
 
 REL = 1e-12
@@ -50,7 +50,7 @@ def cases(draw):
         end_channels=draw(st.booleans()),
     )
     law = FlowLaw(injection=draw(st.sampled_from(["in-order", "shared"])))
-    return network, routing, round_program(net.num_hosts, listed), law
+    return network, routing, RoundProgram(net.num_hosts, listed), law
 
 
 def plain(network, routing, program, law):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.workload.programs.trace_files import read_timed_goal, read_trace
+from netloom.workload.programs.trace_files import read_goal, read_trace
 from tests.questions.shared import file_of
 from tests.reference.written_traces import write_trace
 
@@ -161,7 +161,7 @@ def test_the_run_of_loggopsim_s_readme(tmp_path):
     own = program.trace.run[program.entry] > 0  # not the messages themselves
     ends = [found.run.rows["complete"][(rank == each) & own].max() * 1e9 for each in range(8)]
     assert ends == pytest.approx([34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500], abs=1e-6)
-    read = read_timed_goal(path, overhead_seconds=1.5e-6, gap_seconds=1e-6)
+    read = read_goal(path, overhead=1.5e-6, gap=1e-6)
     again = nl.replay("leaf-spine:1x1x8", trace=read, engine="flow", **(options | {"overhead": 0}))
     assert again.finish == found.finish
 

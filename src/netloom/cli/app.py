@@ -195,8 +195,7 @@ def run(
             show_estimate(guess)
         _say_refused(guess.reasons)
         return
-    from netloom.experiments.runner import run as run_experiment, store_of
-    from netloom.experiments.workers import LostError
+    from netloom.experiments.runner import LostError, run as run_experiment, store_of
 
     kept = store_of(file, store)
     try:

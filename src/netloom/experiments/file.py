@@ -30,7 +30,7 @@ from netloom.machines.named_machines import network_file
 from netloom.questions.base import MOST_NUMBERS, Question, ask, told_of
 from netloom.questions.named import find_network
 from netloom.questions.register import Kind, all_kinds, all_words, by_verb, heads, kind_of
-from netloom.workload.programs.training.chakra import groups_file
+from netloom.workload.programs.training.recorded import groups_file
 
 RANGE = {"from", "to"}, {"from", "to", "step", "factor"}
 """The keys that a range has at least, and at most."""
@@ -81,13 +81,12 @@ def is_range(value: Any) -> bool:
 def _range(field: str, given: dict[str, Any]) -> list[int | float]:
     """Return the values of a range, both ends among them."""
     numbers = list(given.values())
-    wanted = "numbers: from, to that is not below it, and a step above 0 or a factor above 1"
-    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
-        raise InputError(field, repr(given), wanted)
+    plain = all(type(each) in (int, float) and isfinite(each) for each in numbers)
     first, last, step = given["from"], given["to"], given.get("step", 1)
     factor = given.get("factor", 1)
-    rises = step > 0 if "factor" not in given else factor > 1 and first > 0
-    if not all(map(isfinite, numbers)) or last < first or not rises or len(given) > 3:
+    rises = plain and len(given) <= 3 and first <= last
+    if not (rises and (factor > 1 and first > 0 if "factor" in given else step > 0)):
+        wanted = "numbers: from, to that is not below it, and a step above 0 or a factor above 1"
         raise InputError(field, repr(given), wanted)
     found: list[int | float] = []
     if "factor" in given:
@@ -727,13 +726,15 @@ def _one_or_several(words: str) -> dict[str, Any]:
 
 
 def _settings() -> dict[str, Any]:
+    bounds = "default", "minimum", "maximum"
     return {
         name: {
-            "type": "integer", "default": default, "minimum": least, "maximum": most,
+            "type": "integer",
+            **dict(zip(bounds, values, strict=True)),
             "description": SAID[name],
         }
-        for name, (default, least, most) in SETTINGS.items()
-    }  # fmt: skip
+        for name, values in SETTINGS.items()
+    }
 
 
 def _fields(kind: Kind) -> dict[str, Any]:

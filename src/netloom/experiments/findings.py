@@ -305,13 +305,13 @@ class Results:
             "answered": len(self.answered),
             "missing": self.missing,
             "refused": [
-                {"section": each.point.section, "varied": dict(each.point.varied),
-                 "reason": each.reason}
+                {"section": point.section, "varied": dict(point.varied), "reason": each.reason}
                 for each in self.refused
+                for point in [each.point]
             ],
             "rows": self.table(provenance=provenance).to_dicts(),
             "verdict": self.verdict.to_dict(),
-        }  # fmt: skip
+        }
 
     def __repr__(self) -> str:
         name = self.title or self.name
@@ -376,15 +376,10 @@ def load_kept(store: Store, kept: Kept) -> Results:
         if answer.refusal:
             refused.append(Refused(point, answer.refusal))
             continue
-        cost = answer.wall_seconds, answer.cpu_seconds
-        record = answer.record(
-            point.verb, f"{store.path}, point {point.described}", store.again(point.key)
-        )
-        answered.append(Answered(point, record, answer.version, answer.finished, *cost))
-    return Results(
-        kept.name, kept.title, kept.question, kept.text, tuple(answered), tuple(refused), missing,
-        store.path.parent,
-    )  # fmt: skip
+        told = answer.version, answer.finished, answer.wall_seconds, answer.cpu_seconds
+        answered.append(Answered(point, answer.record(point.verb), *told))
+    found = tuple(answered), tuple(refused), missing, store.path.parent
+    return Results(kept.name, kept.title, kept.question, kept.text, *found)
 
 
 def located(answered: Answered, folder: Path) -> Recorded:

@@ -1,49 +1,337 @@
-"""Run an experiment: answer what has no answer yet, and keep every answer at once."""
+"""Run an experiment: answer what has no answer yet, and keep every answer at once.
+
+Who answers points are the processors of this machine, or a Dask cluster.
+"""
 
 from __future__ import annotations
 
+import json
+import logging
+import os
+import re
+import signal
+import time
+import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
     CancelledError,
+    Executor,
     Future,
-    TimeoutError as TooLong,
     wait,
 )
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from statistics import fmean
-from time import monotonic, sleep
-from typing import Any, NamedTuple
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
-from netloom.base.progress import counting, track
+from netloom.base.progress import counting, hush, track
 from netloom.base.provenance import code_version
 from netloom.base.words import counted, rounded
-from netloom.experiments.file import Experiment, Point, read_experiment
+from netloom.experiments.file import Experiment, Point, read_experiment, renamed, unpack
 from netloom.experiments.findings import Curve, Results, curves_of, load_kept, next_step
-from netloom.experiments.store import Outcome, Store
-from netloom.experiments.workers import (
-    AHEAD,
-    LOST,
-    AskedPoint,
-    Interrupted,
-    KeptAnswer,
-    LostError,
-    Workers,
-    be_ready,
-    cluster_workers,
-    local_workers,
-    no_scheduler,
-    prepare,
-    work,
-    worker_count,
-)
+from netloom.experiments.store import KeptAnswer, Outcome, Store
 from netloom.questions.answers import Verdict
+from netloom.questions.base import ask
+from netloom.questions.recorded import record
 from netloom.questions.register import by_verb
+from netloom.simulation.side_by_side import LIMIT, processors
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# -- who answers points ----------------------------------------------------------------------------
+
+
+SATURATED = "stable"
+"""The column of a table that says whether the network kept up."""
+
+
+class AskedPoint(NamedTuple):
+    """What a worker is told of a point: its question, and the files that this names.
+
+    Attributes
+    ----------
+    module, verb, fields
+        Where the question is declared, and the rest as ``Point`` has it.
+    paths
+        Where files are, by the names that ``fields`` has for them, on this machine.
+    contents
+        Their digests and contents by the same names, for other machines. Else empty.
+    """
+
+    module: str
+    verb: str
+    fields: Mapping[str, Any]
+    paths: Mapping[str, str]
+    contents: Mapping[str, tuple[str, Mapping[str, bytes]]]
+
+
+class Interrupted(Exception):  # noqa: N818 (nothing is wrong)
+    """The point was stopped from outside: what it has found is not what was asked."""
+
+
+def prepare(asked: AskedPoint) -> str:
+    """Return why a point cannot be asked, or "": what is said before any work is done on it."""
+    hush()
+    paths = dict(asked.paths)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            import_module(asked.module)
+            kind = by_verb(asked.verb)
+            kind.prepare(ask(kind.question, renamed(dict(asked.fields), paths)))
+    except InputError as error:
+        return _as_written(str(error), paths)
+    return ""
+
+
+def answer(asked: AskedPoint) -> KeptAnswer:
+    """Answer a point. What it finds does not depend on where it runs, or on what else does.
+
+    Raises
+    ------
+    Interrupted
+        If it was stopped by Ctrl-C.
+    """
+    paths = dict(asked.paths)
+    for name, (digest, contents) in asked.contents.items():
+        paths[name] = unpack(name, digest, contents)
+    wall, cpu = time.perf_counter(), time.process_time()
+    figures, tables, refusal, saturated = "", {}, "", None
+    try:
+        with warnings.catch_warnings():  # advice to a person at one command; figures say it too
+            warnings.simplefilter("ignore", UserWarning)
+            import_module(asked.module)  # not all questions are netloom's own
+            found = by_verb(asked.verb).ask(**renamed(dict(asked.fields), paths))
+        if getattr(found, "interrupted", False):
+            raise Interrupted
+        kept = record(found)
+    except InputError as error:
+        refusal = _as_written(str(error), paths)
+    else:
+        text = json.dumps(kept.figures, ensure_ascii=False, allow_nan=False)
+        figures = _as_written(text, paths)
+        tables = {name: _parquet(table, paths) for name, table in kept.tables.items()}
+        table = kept.tables["table"]
+        known = table[SATURATED].drop_nulls().to_list() if SATURATED in table.columns else []
+        saturated = not any(known) if known else None
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    cost = time.perf_counter() - wall, time.process_time() - cpu
+    return KeptAnswer(figures, refusal, saturated, code_version(), finished, *cost, tables)
+
+
+def _as_written(text: str, paths: Mapping[str, str]) -> str:
+    """Return text in which files have the names that the experiment has for them."""
+    for name, path in sorted(paths.items(), key=lambda each: -len(each[1])):
+        text = text.replace(json.dumps(path)[1:-1], json.dumps(name)[1:-1])
+    return text
+
+
+def _parquet(table: pl.DataFrame, paths: Mapping[str, str]) -> bytes:
+    import polars as pl
+
+    names = {path: name for name, path in paths.items()}
+    plain = table.with_columns(pl.col(pl.String).replace(names)) if names else table
+    data = BytesIO()
+    plain.write_parquet(data)
+    return data.getvalue()
+
+
+AHEAD = 2
+"""Points that are handed out for each worker: one that it answers, one to go on with."""
+
+SLURM = "slurm"
+EXTRA = "the extra 'cluster': pip install 'netloom[cluster]'"
+MOST_WORKERS = 10_000
+
+LOST = "fewer workers, if memory is short; finished points are kept: run it again"
+"""What would do where a worker is lost."""
+
+
+class LostError(InputError):
+    """Workers, or the scheduler of a cluster, that are there no more: no mistake of the user's."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Somebody who answers points.
+
+    Attributes
+    ----------
+    executor
+        Takes calls, and gives futures.
+    count
+        Returns how many points are answered at a time.
+    elsewhere
+        Whether they may be on other machines, which do not have the experiment's files.
+    """
+
+    executor: Executor
+    count: Callable[[], int]
+    elsewhere: bool
+
+
+def worker_count(count: int | None) -> int:
+    """Return the number of processes, by default one per processor. InputError if none."""
+    number = processors() if count is None else count
+    if not 1 <= number <= MOST_WORKERS:
+        raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
+    return number
+
+
+@contextmanager
+def local_workers(count: int | None = None) -> Iterator[Workers]:
+    """Start processes on this machine, one per processor by default. Stop them in the end.
+
+    Whatever they are at is given up then. They stop by themselves if this process dies.
+
+    Raises
+    ------
+    InputError
+        If there would be none, or too many.
+    LostError
+        If one of them dies.
+    """
+    from loky import ProcessPoolExecutor
+
+    number = worker_count(count)
+    each = str(max(1, processors() // number))
+    names = (LIMIT, "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS")
+    begin = {"initializer": _begin, "initargs": (os.getpid(),), "env": dict.fromkeys(names, each)}
+    executor = ProcessPoolExecutor(number, timeout=None, **begin)
+    try:
+        yield Workers(executor, lambda: number, elsewhere=False)
+    except BrokenExecutor as error:  # where a point is handed out, or where its answer is awaited
+        codes = re.search(r"\{(.+)\}", str(error))
+        why = f" ({codes[1]})" if codes else ""
+        raise LostError("workers", f"one that died{why}", LOST) from None
+    finally:
+        executor.shutdown(kill_workers=True)  # what is still at work is for nothing
+
+
+def no_scheduler() -> LostError:
+    """Return the error that says that a cluster has no scheduler any more."""
+    wanted = "one that runs; finished points are kept: run it again"
+    return LostError("cluster", "a scheduler that no longer answers", wanted)
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep to itself what Dask logs: what matters of it is told in one line."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+@contextmanager
+def cluster_workers(address: str, count: int | None = None) -> Iterator[Workers]:
+    """Connect to a Dask cluster, or start one by Slurm. Leave it in the end.
+
+    Parameters
+    ----------
+    address
+        Of a scheduler, such as ``tcp://node0:8786``, or ``slurm``, for jobs as dask-jobqueue is
+        configured to submit them.
+    count
+        Jobs to submit, with ``slurm``; 1 by default.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, nobody answers there, or jobs are not configured.
+    LostError
+        If the scheduler is lost.
+    """
+    with _hushed():
+        try:
+            distributed: Any = import_module("distributed")
+        except ImportError:
+            raise InputError("cluster", "no Dask", EXTRA) from None
+        if address != SLURM and count is not None:
+            raise InputError("workers", f"{count} with a cluster that runs", "none: it has its own")
+        target: Any = address
+        if address == SLURM:
+            target = _slurm_jobs(1 if count is None else count)
+        try:
+            client = distributed.Client(target, timeout="10s")
+        except (OSError, ValueError, TimeoutError) as error:
+            wanted = "the address of a Dask scheduler, such as tcp://HOST:8786, or slurm"
+            raise InputError("cluster", f"'{address}' ({error})", wanted) from None
+        try:
+            yield Workers(
+                client.get_executor(pure=False),
+                lambda: sum(client.nthreads().values()) or 1,
+                elsewhere=True,
+            )
+        except Exception as error:
+            gone = client.status != "running" or type(error).__name__ == "CommClosedError"
+            if isinstance(error, InputError) or not gone:
+                raise
+            raise no_scheduler() from None
+        finally:
+            with suppress(Exception):  # there may be nobody to say goodbye to
+                client.close()
+                if address == SLURM:
+                    target.close()
+
+
+def work(asked: AskedPoint) -> KeptAnswer:
+    """Answer a point in a process that works for another."""
+    hush()
+    return answer(asked)
+
+
+def be_ready() -> None:
+    """Do nothing: a process that has done so has loaded what points need."""
+
+
+def _slurm_jobs(count: int) -> Any:
+    """Submit jobs, each of which becomes a worker."""
+    try:
+        jobqueue: Any = import_module("dask_jobqueue")
+    except ImportError:
+        raise InputError("cluster", "no dask-jobqueue", EXTRA) from None
+    config: Any = import_module("dask.config")
+    wanted = "cores, memory and queue under jobqueue.slurm in ~/.config/dask/jobqueue.yaml"
+    for name in ("cores", "memory"):
+        if config.get(f"jobqueue.slurm.{name}", None) is None:
+            raise InputError("cluster", f"slurm without jobqueue.slurm.{name}", wanted)
+    try:
+        cluster = jobqueue.SLURMCluster()
+        cluster.scale(jobs=count)
+    except (OSError, ValueError, RuntimeError) as error:
+        said = " ".join(str(error).split())
+        raise InputError("cluster", f"jobs that cannot be submitted ({said})", wanted) from None
+    return cluster
+
+
+def _begin(parent: int) -> None:
+    """Prepare a process: Ctrl-C is its parent's business, and it does not outlive that."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_follow, args=(parent,), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+# -- a run ---------------------------------------------------------------------------------------
+
 
 BEAT_SECONDS = 2.0
 """How often a run says that it is alive, and looks what others have done."""
@@ -227,12 +515,12 @@ class _Run:
             ended = wait(self.flying, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED).done
         else:
             ended = set()
-            sleep(BEAT_SECONDS / 4)
+            time.sleep(BEAT_SECONDS / 4)
         # what is finished is kept, whatever follows
         for future in sorted(ended, key=lambda each: each.cancelled() or bool(each.exception())):
             self._take_in(self.flying.pop(future), future)
-        if monotonic() - self.alive > BEAT_SECONDS or not ended:
-            self.alive = monotonic()
+        if time.monotonic() - self.alive > BEAT_SECONDS or not ended:
+            self.alive = time.monotonic()
             self.store.show_life()
             for point in list(self.elsewhere.values()):
                 self._look_at(point)
@@ -293,6 +581,9 @@ def _result(future: Future[KeptAnswer]) -> KeptAnswer:
     if found.version != code_version():
         raise InputError("cluster", f"netloom {found.version}", f"{code_version()} there too")
     return found
+
+
+# -- what a run will cost --------------------------------------------------------------------------
 
 
 MOST_SECONDS = 20.0
@@ -387,9 +678,7 @@ class Estimate(NamedTuple):
             "points": sum(each.points for each in self.sections),
             "answered": sum(each.answered for each in self.sections),
             "refused": self.reasons,
-            "unchecked": self.unchecked,
-            "workers": self.workers,
-            "start_seconds": self.start_seconds,
+            **{name: getattr(self, name) for name in ("unchecked", "workers", "start_seconds")},
             "seconds": self.seconds,
             "sections": [each._asdict() for each in self.sections],
             "verdict": self.verdict.to_dict(),
@@ -426,17 +715,17 @@ def estimate(
     for point in experiment.points:
         sections.setdefault(point.section, []).append(point)
     number = worker_count(workers)
-    began = monotonic()
+    began = time.monotonic()
     with local_workers(1) as hired:  # no process is started before it has something to do
         if left:
             hired.executor.submit(be_ready).result()
-        start_seconds = monotonic() - began if left else 0.0
+        start_seconds = time.monotonic() - began if left else 0.0
         refused, unchecked = _refused(experiment, hired, left)
 
         def ask(point: Point) -> Future[KeptAnswer]:
             return hired.executor.submit(work, asked_of(point, experiment, elsewhere=False))
 
-        until = monotonic() + MOST_SECONDS
+        until = time.monotonic() + MOST_SECONDS
         costs = [
             _cost(section, points, left, refused, ask, until)
             for section, points in track(list(sections.items()), "trying points")
@@ -452,13 +741,13 @@ def _refused(
 
     If the lowest point of a curve cannot be asked, none of it can.
     """
-    until = monotonic() + MOST_CHECKING_SECONDS
+    until = time.monotonic() + MOST_CHECKING_SECONDS
     found: dict[str, str] = {}
     unchecked = 0
     for curve in track(curves_of(experiment.points), "looking at points"):
         points = [point for point in curve.points if point.key in left]
         for point in [points[0], points[-1]] if len(points) > 1 else points:
-            if monotonic() > until:
+            if time.monotonic() > until:
                 unchecked += len(points)
                 break
             asked = asked_of(point, experiment, elsewhere=False)
@@ -485,11 +774,11 @@ def _cost(
         return SectionCost(section, *counts, None, 0, at_least=False)
     seconds, late = list[float](), False
     for place in (0, *sorted({0, len(rest) // 2, len(rest) - 1})):
-        began = monotonic()
+        began = time.monotonic()
         try:
             found = ask(rest[place]).result(timeout=max(0.1, until - began))
-        except TooLong:
-            seconds.append(monotonic() - began)
+        except TimeoutError:
+            seconds.append(time.monotonic() - began)
             late = True
             break
         seconds.append(found.wall_seconds)

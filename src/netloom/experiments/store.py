@@ -6,18 +6,21 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from socket import gethostname
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from uuid import uuid4
 
 from netloom.base.errors import InputError
 from netloom.base.provenance import code_version
 from netloom.experiments.file import Experiment, Point
-from netloom.experiments.workers import SOUND, KeptAnswer
+from netloom.questions.recorded import Recorded
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -40,12 +43,11 @@ CREATE TABLE IF NOT EXISTS claims (
   key TEXT PRIMARY KEY, owner TEXT NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL,
   seen REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT;
 """
 
-CHECKSUMS = (
-    "CREATE TABLE IF NOT EXISTS checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT"
-)
-"""What was kept was kept so. Older stores lack it: what has no checksum is believed."""
+SOUND = "the store as netloom run wrote it"
+"""What would do in place of a damaged one."""
 
 MARK = 0x6E6C6F6D
 """``application_id`` of a store: "nlom"."""
@@ -88,6 +90,55 @@ class Kept(NamedTuple):
     text: str
 
 
+class KeptAnswer(NamedTuple):
+    """What a worker has found out, as a store keeps it.
+
+    Attributes
+    ----------
+    figures
+        The JSON of the verb's answer. "" where the question was refused.
+    refusal
+        Why the question has no answer. "" where it has.
+    saturated
+        Whether the network fell behind. None where that was no matter.
+    version, finished, wall_seconds, cpu_seconds
+        The netloom that answered, when (UTC), and what it took.
+    tables
+        Its tables as Parquet, by name.
+    """
+
+    figures: str
+    refusal: str
+    saturated: bool | None
+    version: str
+    finished: str
+    wall_seconds: float
+    cpu_seconds: float
+    tables: Mapping[str, bytes]
+
+    def record(self, verb: str) -> Recorded:
+        """Return the answer as reports take it."""
+        return Recorded(verb, json.loads(self.figures), _Tables(self.tables))
+
+
+class _Tables(Mapping[str, "pl.DataFrame"]):
+    """Tables that are read when they are asked for."""
+
+    def __init__(self, data: Mapping[str, bytes]) -> None:
+        self.data = data
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.read_parquet(self.data[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
 class Store:
     """A store of answers, open. A context manager.
 
@@ -106,7 +157,6 @@ class Store:
         self.path = Path(path)
         self.owner = uuid4().hex
         self._claims = False  # whether there has been one: who only reads need not write
-        self._has_checksums = False
         self.read_only = False
         if not create and not self.path.is_file():
             raise InputError(str(path), "no such file", "a store that netloom run has made")
@@ -213,9 +263,8 @@ class Store:
         told = (({name: getattr(each, name) for name in names}, each.key) for each in points)
         rows = [(json.dumps(point, ensure_ascii=False), key) for point, key in told]
         if self.read_only:
-            known = set(self._db.execute(
-                "SELECT point, key FROM points WHERE experiment = ?", [experiment]
-            ))  # fmt: skip
+            asked = "SELECT point, key FROM points WHERE experiment = ?"
+            known = set(self._db.execute(asked, [experiment]))
             rows = [row for row in rows if row not in known]
         if not rows:
             return
@@ -250,16 +299,11 @@ class Store:
         rows = self._db.execute(
             "SELECT place, point, key FROM points WHERE experiment = ? ORDER BY place", [experiment]
         ).fetchall()
-        found = []
         for place, text, key in rows:
-            where = f"{self.path}, point {place + 1} ({key[:16]})"
             if self._summed(f"point {experiment} {place}") not in (None, point_checksum(text, key)):
+                where = f"{self.path}, point {place + 1} ({key[:16]})"
                 raise InputError(where, "a question that is not the one that was kept", SOUND)
-            try:
-                found.append(Point(**json.loads(text), key=key))
-            except (ValueError, TypeError) as error:
-                raise InputError(where, f"no question ({error})", SOUND) from None
-        return found
+        return [Point(**json.loads(text), key=key) for _, text, key in rows]
 
     def outcomes(self, experiment: str) -> dict[str, Outcome]:
         """Return what is known of the points of an experiment that are answered, by key."""
@@ -369,16 +413,10 @@ class Store:
             raise InputError(str(self.path), "a store that cannot be written", "a writable folder")
 
     def _sum(self, item: str, checksum: str) -> None:
-        self._db.execute(CHECKSUMS)
         self._db.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?)", [item, checksum])
 
     def _summed(self, item: str) -> str | None:
-        """Return the checksum of something that is kept. None if it was kept without one."""
-        if not self._has_checksums:
-            asked = "SELECT 1 FROM sqlite_master WHERE name = 'checksums'"
-            self._has_checksums = self._db.execute(asked).fetchone() is not None
-        if not self._has_checksums:
-            return None
+        """Return the checksum of something that is kept. What has none is believed."""
         row = self._db.execute("SELECT sha256 FROM checksums WHERE item = ?", [item]).fetchone()
         return row and str(row[0])
 

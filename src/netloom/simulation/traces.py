@@ -273,7 +273,7 @@ class TraceRun:
         path, trace = self.critical_path, self.program.trace
         if path is None or not trace.name.startswith("llm:"):
             return None
-        found = dict.fromkeys(("computing", "pipeline", *PURPOSES.values()), 0.0)
+        found = dict.fromkeys(("computing", "pipeline", *PURPOSES), 0.0)
         entry, compute = self.program.entry[path.rows], path.parts.compute
         rest = np.sum([part for part in path.parts if part is not compute], axis=0)
         for place, computing, other in zip(entry, compute.tolist(), rest.tolist(), strict=True):

@@ -87,7 +87,10 @@ def durations(
     >>> durations("fixed", 12, 1, 0, chain=[0, 1])
     array([12, 12], dtype=int32)
     """
-    check_law(law, mean)
+    if law not in LAWS:
+        raise InputError("law", f"'{law}'", ", ".join(LAWS))
+    if not 0 <= mean <= LONGEST_MEAN:  # NaN is neither
+        raise InputError("mean", f"{mean:g} cycles", f"0 to {LONGEST_MEAN:g}")
     rounding = uniforms(seed, 2 * stream + 1, chain, index)
     if law == "fixed":
         return np.floor(mean + rounding).astype(np.int32)
@@ -107,14 +110,6 @@ def stream_keys(seed: int, streams: int) -> NDArray[np.uint64]:
     assert seed >= 0
     key = _scrambled(np.array([seed % 2**64], np.uint64))
     return _scrambled(key + np.arange(streams, dtype=np.uint64) * _GOLDEN)
-
-
-def check_law(law: str, mean: float) -> None:
-    """Refuse a law of cycles that there is none of, as ``durations`` does."""
-    if law not in LAWS:
-        raise InputError("law", f"'{law}'", ", ".join(LAWS))
-    if not 0 <= mean <= LONGEST_MEAN:  # NaN is neither
-        raise InputError("mean", f"{mean:g} cycles", f"0 to {LONGEST_MEAN:g}")
 
 
 def _words(numbers: NDArray[np.generic]) -> NDArray[np.uint64]:

@@ -23,10 +23,8 @@ PATTERNS = (
     "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8, shift:1,5/64, "
     "random-permutation:64 (or 64,SEED), llm:dp=8,tp=8,layers=32,hidden=4096"
 )
-SIZED = (
-    "binary-tree", "line", "ring", "all-to-all", "bit-complement", "bit-reverse", "shuffle",
-    "random-permutation",
-)  # fmt: skip
+_OF_THEIR_OWN = {"hypercube", "butterfly", "transpose"}
+SIZED = {"random-permutation", *generators.BY_COUNT} - _OF_THEIR_OWN
 """Patterns that may be named without a size, where there is a number of tasks to take."""
 
 FILES = (
@@ -169,32 +167,18 @@ def _shift(argument: str, spec: str) -> ProcessGraph:
 
 _MATRICES = (".mtx", ".mtx.gz")
 _READERS: dict[str, Callable[[str], ProcessGraph]] = {
-    ".mtx": files.read_matrix_market,
-    ".mtx.gz": files.read_matrix_market,
-    ".csv": files.read_csv,
-    ".tsv": files.read_csv,
+    **dict.fromkeys(_MATRICES, files.read_matrix_market),
+    **dict.fromkeys((".csv", ".tsv"), files.read_csv),
     ".npz": files.read_npz,
     ".graphml": files.read_graphml,
 }
 
 _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
-    "binary-tree": _by_count(generators.binary_tree),
-    "mesh": _by_sides(generators.mesh),
-    "torus": _by_sides(generators.torus),
-    "line": _by_count(generators.line),
-    "ring": _by_count(generators.ring),
-    "hypercube": _by_count(generators.hypercube),
-    "all-to-all": _by_count(generators.all_to_all),
-    "butterfly": _by_count(generators.butterfly),
+    **{name: _by_count(make) for name, make in generators.BY_COUNT.items()},
+    **{name: _by_sides(make) for name, make in generators.BY_SIDES.items()},
     "random-regular": _by_numbers(
         generators.random_regular, 3, "tasks,degree or tasks,degree,seed"
     ),
-    "transpose": _by_count(generators.transpose),
-    "bit-complement": _by_count(generators.bit_complement),
-    "bit-reverse": _by_count(generators.bit_reverse),
-    "shuffle": _by_count(generators.shuffle),
-    "tornado": _by_sides(generators.tornado),
-    "neighbour": _by_sides(generators.neighbour),
     "shift": _shift,
     "random-permutation": _by_numbers(generators.random_permutation, 2, "tasks, or tasks,seed"),
     "llm": lambda _, spec: llm_graph(spec),

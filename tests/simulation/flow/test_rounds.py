@@ -7,7 +7,7 @@ from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network, rounds_apart, run_flows
 from netloom.topology import topology
-from netloom.workload.programs.rounds import Round, as_messages, exchange, round_program
+from netloom.workload.programs.rounds import Round, RoundProgram, as_messages, exchange
 
 BANDWIDTH, LATENCY, SIZE = 25e9, 600e-9, 1e9
 
@@ -15,7 +15,7 @@ BANDWIDTH, LATENCY, SIZE = 25e9, 600e-9, 1e9
 def ring(hosts, count=None, size=None):
     host = np.arange(hosts)
     each = exchange(host, (host + 1) % hosts, size or SIZE / hosts, count or 2 * (hosts - 1))
-    return round_program(hosts, [each])
+    return RoundProgram(hosts, [each])
 
 
 def fabric(spec, routing="default", *, end_channels=True):
@@ -45,7 +45,7 @@ def test_recursive_doubling_is_a_round_of_each_distance():
     spans = [inside, inside, across, across]
     sizes = np.array([each.bytes[0] for each in rounds])
     ends = np.cumsum(spans + sizes / BANDWIDTH)
-    found = run_flows(network, routing, as_messages(round_program(16, rounds)))
+    found = run_flows(network, routing, as_messages(RoundProgram(16, rounds)))
     assert found.complete == pytest.approx(np.repeat(ends, 16), rel=1e-12)
 
 
@@ -54,14 +54,14 @@ def test_rounds_whose_messages_may_meet_are_left_to_an_engine():
     network, routing = fabric("leaf-spine:4x4x4", "d-mod-k")
     host = np.arange(16)
     for meeting in (exchange(host, host * 0, 1e3), exchange([0, 0], [1, 2], 1e3)):
-        program = round_program(16, [exchange(host, (host + 1) % 16, 1e5), meeting])
+        program = RoundProgram(16, [exchange(host, (host + 1) % 16, 1e5), meeting])
         assert rounds_apart(network, routing, program) is None
 
 
 def test_a_host_that_skips_rounds_does_not_wait():
     """Host 3 takes part in the last round only, and host 2 in the first and the last."""
     network, routing = fabric("leaf-spine:1x1x6")
-    program = round_program(
+    program = RoundProgram(
         6,
         [exchange([0, 2], [1, 4], 1e6), exchange([0, 1], [1, 0], 1e6, 40),
          exchange([3, 2, 0], [5, 4, 1], 1e6)],
@@ -76,7 +76,7 @@ def test_no_rounds_take_no_time():
     network, routing = fabric("leaf-spine:1x1x4")
     none = exchange([], [], 1.0, 3)
     for rounds in ([], [none], [none, exchange([0], [1], 0.0), exchange([2], [2], 9)]):
-        finish, link_sizes = rounds_apart(network, routing, round_program(4, rounds))
+        finish, link_sizes = rounds_apart(network, routing, RoundProgram(4, rounds))
         assert finish == 0
         assert not link_sizes.any()
 
@@ -89,8 +89,8 @@ def test_what_cannot_be_run_is_refused():
         (lambda: exchange([0], [1], [1, 2]), "2 sizes"),
         (lambda: exchange([0, 1], [1], 1), "2 sources, 1 targets"),
         (lambda: exchange([0], [1], 1, 0), "0 times"),
-        (lambda: round_program(4, [exchange([0], [4], 1)]), "host 4"),
-        (lambda: round_program(4, [exchange([-1], [0], 1)]), "host -1"),
+        (lambda: RoundProgram(4, [exchange([0], [4], 1)]), "host 4"),
+        (lambda: RoundProgram(4, [exchange([-1], [0], 1)]), "host -1"),
         (lambda: rounds_apart(network, routing, ring(5)), "5 hosts on 4"),
     ):
         with pytest.raises(InputError, match=word):
@@ -109,6 +109,6 @@ def test_a_program_may_make_its_rounds_when_asked():
             return Round(host, np.roll(host, -1), np.full(8, 1e4 + number))
 
     network, routing = fabric("leaf-spine:2x4x4", "d-mod-k")
-    program = round_program(8, Lazy())
+    program = RoundProgram(8, Lazy())
     wanted = run_flows(network, routing, as_messages(program))
     assert rounds_apart(network, routing, program)[0] == pytest.approx(wanted.finish)

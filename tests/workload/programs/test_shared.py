@@ -84,13 +84,6 @@ def test_programs_that_do_not_fit_are_named(programs, wrong):
         share(programs, 8, failed_nodes=[6])
 
 
-def test_other_mappings_are_refused():
-    with pytest.raises(InputError, match="identity or random"):
-        share([(ring(3), [0, 1, 2])], 8, mapping="file.txt")
-    with pytest.raises(InputError, match="seed"):
-        share([(ring(3), [0, 1, 2])], 8, mapping="random", seed=-1)
-
-
 def test_nodes_can_be_shared_if_one_says_so():
     both = share([(ring(3), [0, 1, 2]), (ring(3), [2, 3, 4])], 8, shared=True)
     assert both.node_of.tolist() == [0, 1, 2, 2, 3, 4]

@@ -1,16 +1,21 @@
-from itertools import pairwise
+"""Patterns of traffic: who sends to whom, by hand, by draws, and on all kinds of networks."""
+
+from dataclasses import replace
+from itertools import pairwise, product
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from netloom.base.errors import InputError, NotAMappingError
-from netloom.topology import cube, mesh, topology, torus
-from netloom.workload import parse_traffic, process_graph, read, traffic
+from netloom.topology import mesh, topology, torus
+from netloom.workload import PacketStream, parse_traffic, process_graph, read, traffic
+from netloom.workload.kernels.packets import hot_place
 from netloom.workload.traffic import (
     from_process_graph,
     hot_spot,
+    incast,
     pairs,
     permutation,
     uniform,
@@ -21,14 +26,6 @@ from netloom.workload.traffic.patterns import alias_tables
 
 def chance(seed=1):
     return np.random.default_rng(seed)
-
-
-def targets_of(spec, network):
-    """Where each node sends by the matrix; None where it does not send."""
-    found = parse_traffic(spec, network).matrix()
-    sent = dict(zip(found.source.tolist(), found.target.tolist(), strict=True))
-    assert len(sent) == len(found.source)
-    return [sent.get(node) for node in range(network.num_nodes)]
 
 
 def dense(found, num_nodes):
@@ -48,18 +45,6 @@ def drawn_shares(pattern, draws, seed=1):
     keys = sources.astype(np.int64) * pattern.num_nodes + targets
     counted = np.bincount(keys, minlength=pattern.num_nodes**2)
     return counted.reshape(-1, pattern.num_nodes) / len(sources)
-
-
-def test_permutations_by_hand():
-    assert targets_of("transpose", mesh(3, 3)) == [None, 3, 6, 1, None, 7, 2, 5, None]
-    assert targets_of("transpose-self", mesh(3, 3)) == [0, 3, 6, 1, 4, 7, 2, 5, 8]
-    assert targets_of("transpose", mesh(2, 2, 4))[:4] == [None, 4, 8, 12]  # as a 4 x 4 matrix
-    assert targets_of("bit-complement", mesh(2, 4)) == [7, 6, 5, 4, 3, 2, 1, 0]
-    assert targets_of("bit-reverse", mesh(8)) == [None, 4, None, 6, 1, None, 3, None]
-    assert targets_of("shuffle-self", mesh(8)) == [0, 2, 4, 6, 1, 3, 5, 7]
-    assert targets_of("tornado", torus(8)) == [3, 4, 5, 6, 7, 0, 1, 2]
-    assert targets_of("tornado", torus(2, 5)) == [2, 3, 4, 0, 1, 7, 8, 9, 5, 6]
-    assert targets_of("neighbour", torus(2, 3)) == [4, 5, 3, 1, 2, 0]
 
 
 def test_a_node_that_stays_where_it_is_does_not_send_unless_told_to():
@@ -202,13 +187,7 @@ def test_equal_shares_that_round_below_one_stay_in_their_row():
     [
         (lambda: permutation([0, 1]), "found no node that sends"),
         (lambda: permutation([1, 2]), "found target 2; expected -1 to 1"),
-        (lambda: permutation([1.0, 0.0]), "found targets of type float64 and shape (2,)"),
-        (lambda: hot_spot(uniform(4), 0.5, []), "found hot nodes of type float64"),
-        (lambda: pairs(4, [], []), "found 0 sources, 0 targets and 0 weights"),
         (lambda: pairs(4, [0, 1], [1]), "found 2 sources, 1 targets and 2 weights"),
-        (lambda: pairs(4, [-1], [1]), "found source -1; expected 0 to 3"),
-        (lambda: with_rates(uniform(3), [1, 2]), "rates: found an array of shape (2,)"),
-        (lambda: with_rates(uniform(3), [1, -1, 0]), "rates: found -1 for node 1"),
         (lambda: with_rates(uniform(3), [1, np.nan, 0]), "rates: found nan for node 1"),
         (lambda: with_rates(uniform(3), [0, 0, 0]), "rates: found no node that sends"),
         (
@@ -254,10 +233,6 @@ def test_uniform_traffic_of_a_large_network_is_listed_in_blocks():
     assert block.weight[0] == pytest.approx(1 / 2**15 / (2**15 - 1))
 
 
-def test_a_cube_of_mixed_sides_has_its_own_tornado():
-    assert targets_of("tornado", cube([1, 3], wraps=True)) == [1, 2, 0]
-
-
 @pytest.mark.parametrize(
     ("spec", "graph"),
     [
@@ -283,7 +258,203 @@ def test_a_pattern_among_listed_nodes_is_that_of_as_many_tasks(spec, graph):
     assert len({round(float(each), 9) for each in found.weight}) == 1
 
 
-def test_a_grid_by_its_sides_is_that_of_the_cube():
-    one, other = (parse_traffic(spec, torus(8, 8)) for spec in ("tornado", "tornado:8x8"))
-    assert one.law.targets.tolist() == other.law.targets.tolist()
-    assert parse_traffic("tornado-self:8x8", torus(8, 8)).rate.tolist() == [1] * 64
+# -- towards few nodes -----------------------------------------------------------------------------
+
+
+def of_each(pattern):
+    """Shares of what each node sends."""
+    return dense(pattern.matrix(), pattern.num_nodes) * pattern.num_nodes
+
+
+def drawn(pattern, packets_of_each, seed=1):
+    rng = np.random.default_rng(seed)
+    source = np.arange(pattern.num_nodes, dtype=np.int32).repeat(packets_of_each)
+    target = pattern.draw_targets(rng, rng.permutation(source))
+    rng = np.random.default_rng(seed)
+    keys = rng.permutation(source).astype(np.int64) * pattern.num_nodes + target
+    counted = np.bincount(keys, minlength=pattern.num_nodes**2)
+    return counted.reshape(-1, pattern.num_nodes) / packets_of_each
+
+
+def test_hot_nodes_are_taken_in_proportion_to_their_weights():
+    pattern = parse_traffic("hotspot:0.6:5*3,2,7*0.5", mesh(3, 3))
+    shares = np.full((9, 9), 0.4 / 8)
+    np.fill_diagonal(shares, 0)
+    for node in range(9):
+        others = {hot: by for hot, by in {5: 3, 2: 1, 7: 0.5}.items() if hot != node}
+        for hot, by in others.items():
+            shares[node, hot] += 0.6 * by / sum(others.values())
+    assert of_each(pattern) == pytest.approx(shares)
+    assert np.abs(drawn(pattern, 40_000) - shares).max() < 0.012
+    assert pattern.name == "hotspot:0.6:2,5*3,7*0.5"
+    assert of_each(parse_traffic(pattern.name, mesh(3, 3))) == pytest.approx(shares)
+
+
+def test_equal_weights_are_as_none():
+    plain, weighted = (
+        PacketStream(parse_traffic(spec, mesh(4, 4)), 0.4, seed=9).until(3000)
+        for spec in ("hotspot:0.3:1,9,14", "hotspot:0.3:1*4,9*4,14*4")
+    )
+    assert np.array_equal(plain, weighted)
+
+
+def test_hot_nodes_may_take_themselves_where_that_is_asked_for():
+    """The hot spot of one node with weight 9 among 64 others of weight 1, itself included."""
+    pattern = parse_traffic(f"hotspot-self:{1 / 9}:0:uniform-self", mesh(8, 8))
+    shares = np.full((64, 64), 1 / 72)
+    shares[:, 0] = 9 / 72
+    assert of_each(pattern) == pytest.approx(shares)
+    assert np.abs(drawn(pattern, 5_000) - shares).max() < 0.025
+    listed = "0*9," + ",".join(map(str, range(1, 64)))
+    assert of_each(parse_traffic(f"hotspot-self:1:{listed}", mesh(8, 8))) == pytest.approx(shares)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    weights=st.lists(st.sampled_from([1e-9, 0.1, 1, 1 / 3, 7, 1e9]), min_size=1, max_size=6),
+    seed=st.integers(0, 2**32),
+)
+def test_no_rounding_sends_a_hot_node_to_itself(weights, seed):
+    nodes = 8
+    hot = np.random.default_rng(seed).permutation(nodes)[: len(weights)]
+    pattern = hot_spot(uniform(nodes), 1.0, hot, weights=weights)
+    law, ends = pattern.law, np.cumsum(pattern.law.weight)
+    for rank, left in enumerate(law.others()[law.hot_nodes].tolist()):
+        for lot in (0, 0.5, 1 - 2**-53, 1 - 2**-30):
+            picked = hot_place(lot * left, rank, ends)
+            assert len(weights) == 1 or (picked != rank and 0 <= picked < len(weights))
+    shares = of_each(pattern)
+    assert shares.sum(axis=1) == pytest.approx(1)
+    assert not np.diag(shares).any()
+
+
+def test_each_target_of_an_incast_has_senders_of_its_own():
+    pattern = parse_traffic("incast:5:3,60", topology("hyperx:4x4/4"))
+    source, target, _ = pattern.matrix()
+    assert np.bincount(target)[[3, 60]].tolist() == [5, 5]
+    assert len(np.unique(source)) == len(source) == 10
+    assert not {3, 60} & set(source.tolist())
+    again, other = (parse_traffic(f"incast:5:3,60:{seed}", mesh(8, 8)) for seed in (1, 2))
+    assert again.name == "incast:5:3,60"
+    assert np.array_equal(again.rate, pattern.rate)
+    assert other.name == "incast:5:3,60:2"
+    assert not np.array_equal(other.rate, pattern.rate)
+
+
+def test_an_incast_of_all_leaves_only_the_targets_silent():
+    assert np.flatnonzero(parse_traffic("incast:all", mesh(4, 4)).rate == 0).tolist() == [0]
+    pattern = incast(11, None, [4, 9])
+    source, target, _ = pattern.matrix()
+    assert source.tolist() == [0, 1, 2, 3, 5, 6, 7, 8, 10]
+    assert sorted(np.bincount(target)[[4, 9]].tolist()) == [4, 5]
+
+
+def test_asymmetric_traffic_goes_to_two_nodes_half_the_network_apart():
+    pattern = parse_traffic("asymmetric-self", mesh(2, 3))
+    wanted = np.zeros((6, 6))
+    for node in range(6):
+        wanted[node, node % 3] = wanted[node, node % 3 + 3] = 0.5
+    assert of_each(pattern) == pytest.approx(wanted)
+    assert (pattern.rate == 1).all()
+    without = parse_traffic("asymmetric", mesh(2, 3)).matrix()
+    assert without.target.tolist() == [3, 4, 5, 0, 1, 2]
+
+
+# -- from group to group ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "hosts_of_group"),
+    [
+        ("dragonfly:2x4x2", 8),
+        ("dragonfly:3x2x2/4", 6),
+        ("dragonfly+:2x2x3x1", 6),
+        ("fat-tree:4x2", 4),
+        ("fat-tree:k=4", 4),
+        ("leaf-spine:3x2x5", 5),
+        ("hyperx:3x4/2", 8),
+        ("hyperx:4x3x2/1", 6),
+        ("hyperx:1x5/3", 3),
+        ("hyperx:6/4", 4),
+    ],
+)
+@pytest.mark.parametrize(
+    ("traffic", "ahead"),
+    [("next-group", 1), ("adversarial", 1), ("adversarial:+2", 2), ("adversarial:2", 2)],
+)
+def test_each_host_sends_alike_to_all_hosts_of_a_group_further(
+    spec: str, hosts_of_group: int, traffic: str, ahead: int
+):
+    net = topology(spec)
+    source, target, share = parse_traffic(traffic, net).matrix()
+    groups = net.num_hosts // hosts_of_group
+    assert len(source) == net.num_hosts * hosts_of_group
+    assert ((source // hosts_of_group + ahead) % groups == target // hosts_of_group).all()
+    assert share == pytest.approx(1 / len(source))
+
+
+def test_pods_are_those_of_the_tree_whatever_hosts_are_called():
+    net = topology("leaf-spine:2x1x2")
+    mixed = np.array([2, 0, 3, 1], np.int32)  # the host of each place
+    shuffled = replace(net, family=replace(net.family, host_at=mixed))
+    source, target, _ = parse_traffic("next-group", shuffled).matrix()
+    sent = sorted(zip(source.tolist(), target.tolist(), strict=True))
+    assert sent == [(a, b) for a in range(4) for b in ([0, 2] if a in (3, 1) else [1, 3])]
+
+
+# -- on hosts that hang on routers -----------------------------------------------------------------
+
+
+SPECS = [
+    "hyperx:4x4/4", "mesh:4x4/4", "fat-tree:4x3", "dragonfly:2x4x2/8", "leaf-spine:8x4x8",
+    "butterfly:4x3", "xgft:4x4x4/1x2x4", "torus:8/8",
+]  # fmt: skip
+
+
+def targets_of(spec, network):
+    found = parse_traffic(spec, network).matrix()
+    targets = np.arange(network.num_hosts)
+    targets[found.source] = found.target
+    return targets.tolist()
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_permutations_are_of_host_numbers(spec):
+    network = topology(spec)
+    hosts = network.num_hosts
+    bits = hosts.bit_length() - 1
+    numbers = [f"{host:0{bits}b}" for host in range(hosts)]
+    complement = str.maketrans("01", "10")
+    for pattern, moved in {
+        "bit-complement": [number.translate(complement) for number in numbers],
+        "bit-reverse": [number[::-1] for number in numbers],
+        "shuffle": [number[1:] + number[0] for number in numbers],
+    }.items():
+        assert targets_of(pattern, network) == [int(number, 2) for number in moved]
+    weight = parse_traffic("uniform", network).matrix().weight
+    assert len(weight) == hosts * (hosts - 1)
+    assert weight == pytest.approx(1 / len(weight))
+    if bits % 2 == 0:
+        turned = [number[bits // 2 :] + number[: bits // 2] for number in numbers]
+        assert targets_of("transpose", network) == [int(number, 2) for number in turned]
+
+
+@pytest.mark.parametrize(
+    ("spec", "sides", "each"),
+    [
+        ("hyperx:8x8/8", (8, 8), 8),
+        ("hyperx:3x4x5/2", (3, 4, 5), 2),
+        ("hyperx:4x4/4", (4, 4), 4),
+        ("mesh:4x5/3", (4, 5), 3),
+        ("torus:7/2", (7,), 2),
+    ],
+)
+@pytest.mark.parametrize("pattern", ["tornado", "neighbour"])
+def test_coordinates_are_those_of_the_router(spec, sides, each, pattern):
+    ahead = [(side + 1) // 2 - 1 if pattern == "tornado" else 1 for side in sides]
+    wanted = []
+    for at in product(*map(range, sides)):
+        moves = zip(at, ahead, sides, strict=True)
+        moved = [(place + by) % side for place, by, side in moves]
+        wanted += [int(np.ravel_multi_index(moved, sides)) * each + host for host in range(each)]
+    assert targets_of(pattern, topology(spec)) == wanted

@@ -702,12 +702,7 @@ def _is_goal(trace: Any) -> bool:
 
 def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = None) -> Trace:
     """Return the trace, having refused what says nothing of it. ``size`` is that of a flit."""
-    from netloom.workload.programs.trace_files import (
-        CALC_SECONDS,
-        read_goal,
-        read_timed_goal,
-        read_trace,
-    )
+    from netloom.workload.programs.trace_files import CALC_SECONDS, read_goal, read_trace
     from netloom.workload.programs.training import is_rank_program, rank_trace
 
     trace, flows = question.trace, question.engine == "flow"
@@ -728,18 +723,17 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
         return read_trace(trace, flit_bytes=flit_bytes, unit="seconds" if whole else "cycles")
     if clock is not None:
         refuse(question, OF_GOAL, "overhead, gap_time or calc_time: the network has a bandwidth")
-        return read_timed_goal(
+        return read_goal(
             trace,
-            overhead_seconds=clock.overhead_seconds,
-            gap_seconds=_seconds(question, "gap_time", 0.0),
-            calc_seconds=_seconds(question, "calc_time", CALC_SECONDS),
+            overhead=clock.overhead_seconds,
+            gap=_seconds(question, "gap_time", 0.0),
+            calc=_seconds(question, "calc_time", CALC_SECONDS),
         )
     refuse(question, OF_TIMED_GOAL, "a bandwidth, without which times are cycles")
     if flit_bytes is None:
         raise InputError("flit_bytes", "none", "the bytes of a flit: GOAL counts in bytes")
-    return read_goal(
-        trace, flit_bytes=flit_bytes, **{name: getattr(question, name) for name in OF_GOAL}
-    )
+    given = {name.removesuffix("_cycles"): getattr(question, name) for name in OF_GOAL}
+    return read_goal(trace, flit_bytes=flit_bytes, **given)
 
 
 def _seconds(question: ReplayQuestion, field: str, default: float) -> float:

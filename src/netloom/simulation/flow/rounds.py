@@ -57,11 +57,11 @@ def rounds_apart(
     >>> from netloom.routing import DModK
     >>> from netloom.simulation.flow import flow_network
     >>> from netloom.topology import topology
-    >>> from netloom.workload.programs.rounds import exchange, round_program
+    >>> from netloom.workload.programs.rounds import RoundProgram, exchange
     >>> network = flow_network(topology("leaf-spine:2x1x2"), bandwidth=1e9, latency=1e-6)
     >>> hosts = np.arange(4)
     >>> ring = exchange(hosts, (hosts + 1) % 4, 1e6, count=1000)
-    >>> finish, sizes = rounds_apart(network, DModK(), round_program(4, [ring]))
+    >>> finish, sizes = rounds_apart(network, DModK(), RoundProgram(4, [ring]))
     >>> round(finish, 6), sizes.max()
     (1.004, np.float64(1000000000.0))
     """

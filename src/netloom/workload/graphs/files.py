@@ -17,21 +17,28 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from io import BufferedReader, RawIOBase
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import BytesIO
 from itertools import dropwhile, islice
-from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from netloom.base.arrays import Floats, Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
-from netloom.base.textfiles import check_graphml, check_lines, replacing, text_lines
+from netloom.base.textfiles import (
+    check_file,
+    check_graphml,
+    check_lines,
+    read_bytes,
+    replacing,
+    text_lines,
+)
 from netloom.workload.graphs.process_graph import (
     ProcessGraph,
     check_edges,
@@ -46,92 +53,14 @@ if TYPE_CHECKING:
     Where: TypeAlias = Callable[[int], str]
 
 
-# -- packed files ----------------------------------------------------------------------------------
-
-
-MOST_COMMENT_BYTES = 2**20
-"""Bytes of such a file besides its entries."""
-
-MOST_UNPACKED = 2**26, 100
-"""Bytes that a packed file may unpack to: so many, or so many times its size."""
-
-
-def check_head(path: Path) -> None:
-    """Refuse a file whose first lines are too long to be those of a matrix."""
-    with opened(path) as stream:
-        left = MOST_COMMENT_BYTES
-        while (line := stream.readline(left + 1)).startswith(b"%") or not line.strip():
-            left -= len(line)
-            if left < 0:
-                found = f"over {MOST_COMMENT_BYTES} bytes before its size"
-                raise InputError(str(path), found, "comments no longer than that")
-            if not line:
-                return
-
-
-def check_bytes(path: Path, most: int) -> int:
-    """Return how many bytes a text has, unpacked. Refuse it while it is read if it is too large."""
-    if path.suffix != ".gz":
-        with path.open("rb") as stream:
-            return check_lines(stream, str(path), most_bytes=most)
-    unpacked = most_unpacked(path)
-    with opened(path) as stream:
-        try:
-            return check_lines(stream, str(path), most_bytes=min(most, unpacked))
-        except InputError as error:
-            if most <= unpacked or "bytes of text" not in error.found:
-                raise
-            raise InputError(str(path), error.found, "an unpacked file: use gunzip") from None
-
-
-def most_unpacked(path: Path) -> int:
-    """Return how many bytes a packed file may unpack to."""
-    least, times = MOST_UNPACKED
-    return max(least, times * path.stat().st_size)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[BufferedReader]:
-    """Yield the unpacked bytes of a file. We close it, whatever scipy comes to.
-
-    The text ends in a line's end, for scipy reads on past a last line that has none and anything
-    behind its number.
-    """
-    import gzip
-
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-        yield BufferedReader(_Ended(stream))
-
-
-class _Ended(RawIOBase):
-    """A stream of bytes with a line's end behind it."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-        self.ended = False
-
-    def readable(self) -> bool:
-        """Whether it can be read: yes."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as one reading gets, and return how far."""
-        read = int(self.stream.readinto(buffer))
-        if read or self.ended:
-            return read
-        self.ended = True
-        buffer[0:1] = b"\n"
-        return 1
-
-
 # -- files read ------------------------------------------------------------------------------------
 
 
 MOST_BYTES_AN_EDGE = 32
 """Bytes of an edge in an NPZ file: two numbers of tasks and two weights, eight bytes each."""
 
-MOST_BYTES_A_LINE = 128
-"""Bytes that the line of an entry takes on average at most, in a MatrixMarket file."""
+MOST_UNPACKED = 2**26, 100
+"""Bytes that a packed file may unpack to: so many, or so many times its size."""
 
 MOST_REPEATED = 2**20
 """Most entries of a matrix that has fewer places for them: repeated ones are added up."""
@@ -176,14 +105,9 @@ def read_matrix_market(path: str | Path, *, messages: str | Path | None = None) 
     if size != num_tasks:
         wanted = f"{num_tasks} x {num_tasks}, as in {path}"
         raise InputError(str(messages), f"a {size} x {size} matrix", wanted)
-    return _assembled(
-        str(path),
-        num_tasks,
-        np.concatenate([source, counted_source]),
-        np.concatenate([target, counted_target]),
-        np.concatenate([sent, np.zeros(len(counted))]),
-        np.concatenate([np.zeros(len(sent)), counted]),
-    )
+    ends = np.append(source, counted_source), np.append(target, counted_target)
+    weights = np.append(sent, np.zeros(len(counted))), np.append(np.zeros(len(sent)), counted)
+    return _assembled(str(path), num_tasks, *ends, *weights)
 
 
 def read_csv(path: str | Path) -> ProcessGraph:
@@ -210,16 +134,17 @@ def read_csv(path: str | Path) -> ProcessGraph:
     (3, array([4096.]))
     """
     path = Path(path)
-    table, num_tasks = _table(path)
-    rows = table["row"].to_numpy()
-
-    def where(edge: int) -> str:
-        return f"{path}:{next(islice(_data_lines(path), int(rows[edge]) + 1, None), (1, ''))[0]}"
-
-    source, target = (_column(table, name, "Int64", where) for name in ("source", "target"))
-    sent = _column(table, "bytes", "Float64", where)
-    counted = _column(table, "messages", "Float64", where) if "messages" in table.columns else None
-    check_edges(num_tasks or MAX_ELEMENTS, source, target, sent, counted, where=where)
+    table = read_table(
+        path, "a table: source, target, bytes (and messages)", MAX_ELEMENTS * MOST_BYTES_AN_EDGE
+    )
+    if not {"source", "target", "bytes"} <= set(table.rows.columns):
+        wanted = "a line that names the columns source, target, bytes (and messages)"
+        raise InputError(table.head, repr(",".join(table.rows.columns)), wanted)
+    source, target = (table.numbers(name, "Int64") for name in ("source", "target"))
+    sent = table.numbers("bytes", "Float64")
+    counted = table.numbers("messages", "Float64") if "messages" in table.rows.columns else None
+    num_tasks = table.num_tasks
+    check_edges(num_tasks or MAX_ELEMENTS, source, target, sent, counted, where=table.where)
     if not num_tasks:
         if not len(source):
             raise InputError(str(path), "no edges", "at least one, or a comment '# tasks: 64'")
@@ -250,24 +175,29 @@ def read_npz(path: str | Path) -> ProcessGraph:
     """
     path = Path(path)
     with parsing(path, "NPZ"):
-        headers = _headers(path)
-        sparse = "format" in headers and "data" in headers
-        wanted = ["format"] if sparse else [key for key in ARRAYS if key in headers]
-        if not sparse:
-            for key in ("num_tasks", "source", "target", "bytes"):
-                if key not in headers:
-                    said = "num_tasks, source, target, bytes (and messages)"
-                    raise InputError(str(path), f"no array '{key}'", said)
-            for key in wanted:
-                shape = () if key == "num_tasks" else (prod(headers["source"][0]),)
-                if headers[key][0] != shape or headers[key][1].kind not in ARRAYS[key]:
-                    found = f"shape {headers[key][0]} of {headers[key][1]}"
-                    whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
-                    raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
+        with zipfile.ZipFile(path) as packed:
+            wanted = {f"{key}.npy" for key in (*ARRAYS, *SPARSE)}
+            unpacked = sum(one.file_size for one in packed.infolist() if one.filename in wanted)
+        check_size(unpacked // MOST_BYTES_AN_EDGE, where=str(path), what="edges")
+        if unpacked > _most_unpacked(path):
+            what = f"arrays of {unpacked} bytes, {unpacked // path.stat().st_size} times its size"
+            raise InputError(str(path), what, "a file that numpy.savez writes, not packed")
         with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: np.asarray(archive[key]) for key in wanted}
-    if sparse:
-        arrays = _sparse_matrix(path, bytes(arrays["format"]))
+            is_sparse = "format" in archive and "data" in archive
+            kinds = {} if is_sparse else ARRAYS
+            arrays = {key: np.asarray(archive[key]) for key in kinds if key in archive}
+        if is_sparse:
+            arrays = _sparse_matrix(path)
+    for key in ("num_tasks", "source", "target", "bytes"):
+        if key not in arrays:
+            said = "num_tasks, source, target, bytes (and messages)"
+            raise InputError(str(path), f"no array '{key}'", said)
+    for key, array in arrays.items():
+        shape = () if key == "num_tasks" else (arrays["source"].size,)
+        if array.shape != shape or array.dtype.kind not in ARRAYS[key]:
+            whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
+            found = f"shape {array.shape} of {array.dtype}"
+            raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
     num_tasks = whole_number(str(int(arrays["num_tasks"])), where=f"{path}, num_tasks", least=1)
     check_size(num_tasks, where=str(path), what="tasks")
     edges = arrays["source"], arrays["target"], arrays["bytes"], arrays.get("messages")
@@ -326,8 +256,7 @@ def read_graphml(path: str | Path) -> ProcessGraph:
 @contextmanager
 def parsing(path: Path, form: str) -> Iterator[None]:
     """Turn whatever a parser raises into one line that names the file, and its line if known."""
-    if not path.is_file():
-        raise InputError(str(path), "no such file", f"a {form} file")
+    check_file(path, wanted=f"a {form} file")
     try:
         yield
     except InputError:
@@ -346,23 +275,23 @@ def _matrix(path: Path, what: str) -> tuple[int, Records, Records, Records]:
     from scipy.sparse import coo_array
 
     with parsing(path, "MatrixMarket"):
-        check_head(path)
-        with opened(path) as stream:
-            rows, columns, entries, _, field, _ = mminfo(stream)
+        data = read_bytes(path, wanted="a MatrixMarket file", most_bytes=_most_unpacked(path))
+        check_lines(BytesIO(data), str(path), most_bytes=len(data))
+        # scipy reads on past a last line that has no end and anything behind its number
+        text = data if data.endswith(b"\n") else data + b"\n"
+        rows, columns, entries, _, field, _ = mminfo(BytesIO(text))
         if rows != columns or not rows:
             raise InputError(str(path), f"a {rows} x {columns} matrix", "a square matrix of tasks")
         if field == "complex":
             raise InputError(str(path), "complex entries", "real, integer or pattern")
         check_size(rows, where=str(path), what="tasks")
         check_size(entries, where=str(path), what="entries")
-        size = check_bytes(path, MOST_BYTES_A_LINE * entries + MOST_COMMENT_BYTES)
-        if entries > size:  # each takes more than a byte
+        if entries > len(text):  # each takes more than a byte
             raise InputError(str(path), "a truncated file", f"{entries} entries, as it says")
         if entries > max(rows * columns, MOST_REPEATED):
             found = f"{entries} entries in a {rows} x {columns} matrix"
             raise InputError(str(path), found, "each place once")
-        with opened(path) as stream:
-            matrix = coo_array(mmread(stream, spmatrix=False))
+        matrix = coo_array(mmread(BytesIO(text), spmatrix=False))
     source, target = matrix.coords
 
     def where(edge: int) -> str:
@@ -372,19 +301,82 @@ def _matrix(path: Path, what: str) -> tuple[int, Records, Records, Records]:
     return rows, source, target, matrix.data
 
 
-def _table(path: Path) -> tuple[pl.DataFrame, int]:
-    """Read the text of the columns, with the place of each row, and the number of tasks or 0."""
+def _most_unpacked(path: Path) -> int:
+    """Return how many bytes a file may unpack to."""
+    least, times = MOST_UNPACKED
+    return max(least, times * path.stat().st_size)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of text, CSV or TSV.
+
+    ``rows``: what columns say, None where that is nothing. Blank rows are left out. ``places``:
+    int64[], the place of each row in the file. ``head``: the line of the names, as a user would
+    look for it. ``num_tasks``: what the comment ``# tasks: 64`` above them says, or 0.
+    """
+
+    path: Path
+    rows: pl.DataFrame
+    places: Ints
+    head: str
+    num_tasks: int
+
+    @cached_property
+    def _lines(self) -> Ints:
+        return np.fromiter((number for number, _ in _data_lines(self.path)), np.int64)
+
+    def where(self, row: int) -> str:
+        """Return the line of a row, as a user would look for it."""
+        return f"{self.path}:{self._lines[self.places[row] + 1]}"
+
+    def numbers(self, name: str, kind: Literal["Int64", "Float64"]) -> Records:
+        """Return a column of numbers. Refuse what is none."""
+        import polars as pl
+
+        text = self.rows[name]
+        values = text.cast(getattr(pl, kind), strict=False)
+        unread = values.is_null()
+        if unread.any():
+            row = unread.arg_max() or 0
+            found = f"no {name}" if text[row] is None else f"{name} {text[row]!r}"
+            wanted = "a number" if kind == "Float64" else "a task's number"
+            raise InputError(self.where(row), found, wanted)
+        return values.to_numpy()
+
+
+def read_table(path: Path, wanted: str, most_bytes: int) -> Table:
+    """Read the text of a table: separated by tabs (``.tsv``), or by commas (any other).
+
+    The first line names the columns. ``#`` starts a comment line.
+
+    Raises
+    ------
+    InputError
+        If it is no such table, has over ``most_bytes`` or ``MOST_COLUMNS``.
+    """
+    import csv
+
     import polars as pl
 
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    num_tasks = 0
+    check_file(path, wanted=wanted)
     with parsing(path, "CSV"):
         with path.open("rb") as stream:
-            check_lines(stream, str(path), most_bytes=MAX_ELEMENTS * MOST_BYTES_AN_EDGE)
-        first, names = next(_data_lines(path), (1, ""))
+            check_lines(stream, str(path), most_bytes=most_bytes)
+        first, names = next(_data_lines(path), (0, ""))
+        if not first:
+            raise InputError(str(path), "an empty file", f"a line that names columns: {wanted}")
         if names.count(separator) >= MOST_COLUMNS:
             found = f"{names.count(separator) + 1} columns"
             raise InputError(f"{path}:{first}", found, f"at most {MOST_COLUMNS}")
-        num_tasks = _declared_tasks(path, first)
+        with path.open(encoding="utf-8-sig", errors="replace") as lines:
+            for number, line in enumerate(islice(lines, first - 1), start=1):
+                what, _, count = line.removeprefix("#").partition(":")
+                if what.strip() == "tasks" and not num_tasks:
+                    num_tasks = whole_number(count.strip(), where=f"{path}:{number}", least=1)
+                    check_size(num_tasks, where=f"{path}:{number}", what="tasks")
         try:
             table = pl.read_csv(
                 path,
@@ -393,43 +385,18 @@ def _table(path: Path) -> tuple[pl.DataFrame, int]:
                 comment_prefix="#",
                 infer_schema=False,  # texts, so that what is no number can be named
             )
-        except pl.exceptions.ComputeError:
-            refuse_longer_rows(path, _data_lines(path), separator, names="the first line")
+        except pl.exceptions.ComputeError:  # polars does not name the line
+            most = len(next(csv.reader([names], delimiter=separator)))
+            for number, line in _data_lines(path):
+                fields = len(next(csv.reader([line], delimiter=separator), []))
+                if fields > most:
+                    wanted = f"{most}, as in line {first}"
+                    raise InputError(f"{path}:{number}", f"{fields} fields", wanted) from None
             raise
-        table = table.rename(str.strip)
-    if not {"source", "target", "bytes"} <= set(table.columns):
-        names = separator.join(table.columns)
-        wanted = "a line that names the columns source, target, bytes (and messages)"
-        raise InputError(f"{path}:{first}", repr(names), wanted)
-    used = table.select(pl.col("^(source|target|bytes|messages)$").str.strip_chars())
-    blank = pl.all_horizontal(pl.exclude("row").is_null())
-    return used.with_row_index("row").filter(~blank), num_tasks
-
-
-def _column(table: pl.DataFrame, name: str, kind: str, where: Where) -> Records:
-    import polars as pl
-
-    text = table[name]
-    values = text.cast(getattr(pl, kind), strict=False)
-    unread = values.is_null()
-    if unread.any():
-        row = unread.arg_max() or 0
-        found = f"no {name}" if text[row] is None else f"{name} {text[row]!r}"
-        raise InputError(where(row), found, "a number" if kind == "Float64" else "a task's number")
-    return values.to_numpy()
-
-
-def _declared_tasks(path: Path, first: int) -> int:
-    """Number of tasks in a comment above line ``first``, which names the columns, or 0."""
-    with path.open(encoding="utf-8-sig", errors="replace") as lines:
-        for number, line in enumerate(islice(lines, first - 1), start=1):
-            what, _, count = line.removeprefix("#").partition(":")
-            if what.strip() == "tasks":
-                where = f"{path}:{number}"
-                num_tasks = whole_number(count.strip(), where=where, least=1)
-                check_size(num_tasks, where=where, what="tasks")
-                return num_tasks
-    return 0
+        text = table.rename(str.strip).select(pl.all().str.strip_chars().replace("", None))
+    kept = ~text.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    places = kept.arg_true().to_numpy().astype(np.int64)
+    return Table(path, text.filter(kept), places, f"{path}:{first}", num_tasks)
 
 
 def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -439,61 +406,18 @@ def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
         yield from dropwhile(lambda row: not row[1].strip(), rows)
 
 
-def refuse_longer_rows(
-    path: Path, rows: Iterable[tuple[int, str]], separator: str, *, names: str
-) -> None:
-    """Name the first line that has more fields than there are columns, which polars does not.
-
-    ``rows`` are numbers and text of lines. ``names`` says which is the first, with the names.
-    """
-    import csv
-
-    most = None
-    for number, line in rows:
-        fields = len(next(csv.reader([line], delimiter=separator), []))
-        most = fields if most is None else most
-        if fields > most:
-            raise InputError(f"{path}:{number}", f"{fields} fields", f"{most}, as in {names}")
-
-
-def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Return shape and dtype of the arrays that are wanted. Refuse what is too large to be them."""
-    found = {}
-    with zipfile.ZipFile(path) as archive:
-        wanted = {f"{key}.npy": key for key in (*ARRAYS, *SPARSE)}
-        members = [each for each in archive.infolist() if each.filename in wanted]
-        unpacked = sum(member.file_size for member in members)
-        check_size(unpacked // MOST_BYTES_AN_EDGE, where=str(path), what="edges")
-        if unpacked > most_unpacked(path):
-            what = f"arrays of {unpacked} bytes, {unpacked // path.stat().st_size} times its size"
-            raise InputError(str(path), what, "a file that numpy.savez writes, not packed")
-        for member in members:
-            where = f"{path}, {member.filename}"
-            with archive.open(member) as stream:
-                version = np.lib.format.read_magic(stream)
-                if version != (1, 0):
-                    raise InputError(where, f"version {version}", "(1, 0)")
-                shape, _, kind = np.lib.format.read_array_header_1_0(stream)
-            if prod(shape) * kind.itemsize > member.file_size:
-                what = f"an array of {shape} in {member.file_size} bytes"
-                raise InputError(where, what, "all of its entries")
-            found[wanted[member.filename]] = shape, kind
-    return found
-
-
-def _sparse_matrix(path: Path, form: bytes) -> dict[str, Records]:
+def _sparse_matrix(path: Path) -> dict[str, Records]:
     """Read rows, columns and entries of a scipy.sparse archive, under the names of our own."""
     from scipy.sparse import load_npz
 
-    if form not in (b"coo", b"csr", b"csc"):
-        raise InputError(str(path), f"a matrix in {form[:8]!r} form", "COO, CSR or CSC")
-    with parsing(path, "NPZ"):
-        matrix: Any = load_npz(path)
-        if form != b"coo":  # a false index would lead out of the arrays
-            matrix.check_format(full_check=True)
-        entries = matrix.tocoo()
+    matrix: Any = load_npz(path)
+    if matrix.format not in ("coo", "csr", "csc"):
+        raise InputError(str(path), f"a matrix in {matrix.format!r} form", "COO, CSR or CSC")
+    if matrix.format != "coo":  # a false index would lead out of the arrays
+        matrix.check_format(full_check=True)
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(str(path), f"a matrix of shape {matrix.shape}", "a square matrix of tasks")
+    entries = matrix.tocoo()
     source, target = entries.coords
     size = np.asarray(matrix.shape[0])
     return {"num_tasks": size, "source": source, "target": target, "bytes": entries.data}
@@ -525,14 +449,9 @@ def _assembled(
     if num_tasks < 1:
         raise InputError(name, "no tasks", "at least one")
     used = sent > 0 if counted is None else (sent > 0) | (counted > 0)
-    graph = process_graph(
-        num_tasks,
-        source[used],
-        target[used],
-        bytes=sent[used],
-        messages=None if counted is None else counted[used],
-        name=name,
-    )
+    messages = None if counted is None else counted[used]
+    ends, sent = (source[used], target[used]), sent[used]
+    graph = process_graph(num_tasks, *ends, bytes=sent, messages=messages, name=name)
     # Entries of one edge were added up: its bytes, but one message is the whole edge's.
     return graph if counted is not None else replace(graph, messages=np.ones(graph.num_edges))
 

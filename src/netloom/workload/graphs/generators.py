@@ -13,7 +13,7 @@ task that it leaves where it is does not send.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -479,3 +479,23 @@ def _permutation(name: str, target: Ints) -> ProcessGraph:
     tasks = np.arange(len(target), dtype=np.int32)
     moving = target != tasks
     return sorted_edges(name, len(target), tasks[moving], target[moving])
+
+
+# -- by name ---------------------------------------------------------------------------------------
+
+
+def _named(*makers: Callable[..., ProcessGraph]) -> dict[str, Callable[..., ProcessGraph]]:
+    return {make.__name__.replace("_", "-"): make for make in makers}
+
+
+BY_COUNT = _named(
+    *(binary_tree, line, ring, hypercube, all_to_all, butterfly),
+    *(transpose, bit_complement, bit_reverse, shuffle),
+)
+"""Graphs of one number, of tasks in most cases."""
+
+BY_SIDES = _named(mesh, torus, tornado, neighbour)
+"""Graphs whose tasks are a grid."""
+
+PERMUTATIONS = ("transpose", "bit-complement", "bit-reverse", "shuffle", "tornado", "neighbour")
+"""Those of them that are permutations of all tasks."""

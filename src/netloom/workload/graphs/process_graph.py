@@ -82,7 +82,7 @@ class ProcessGraph:
         nodes = np.asarray(node_of)
         return self.only(nodes[self.source] != nodes[self.target])
 
-    def only(self, kept: Bools) -> ProcessGraph:
+    def only(self, kept: Bools | slice) -> ProcessGraph:
         """Return the same tasks with some of the edges."""
         return replace(self, **{name: values[kept] for name, values in self.columns.items()})
 
@@ -149,13 +149,8 @@ def process_graph(
         weights = [
             np.bincount(place, weight, minlength=len(keys)).astype(np.float64) for weight in weights
         ]
-    return ProcessGraph(
-        name,
-        num_tasks,
-        (keys // num_tasks).astype(np.int32),
-        (keys % num_tasks).astype(np.int32),
-        *weights,
-    )
+    ends = (each.astype(np.int32) for each in np.divmod(keys, num_tasks))
+    return ProcessGraph(name, num_tasks, *ends, *weights)
 
 
 def check_edges(

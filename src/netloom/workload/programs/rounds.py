@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,6 +77,7 @@ class Rounds:
         self.num_nodes = one.num_nodes
         self.one = one
         self.num_rows = 0
+        self._waits = one.after_offsets, one.after
         self._draw = draw
         self._parts = _parts(one)
         self._made = np.zeros(len(self._parts.offsets) - 1, np.int64)  # rounds of each part
@@ -108,10 +109,7 @@ class Rounds:
         assert len(complete) == self.num_rows
         times = self._times_so_far(complete)
         gates = np.full(len(self._made), NEVER)  # the least cycle of each part's next round
-        find_gates(
-            self._made, self._parts.of_row, self._parts.opens, self.one.after_offsets,
-            self.one.after, times, gates,
-        )  # fmt: skip
+        find_gates(self._made, self._parts.of_row, self._parts.opens, *self._waits, times, gates)
         part = np.flatnonzero(gates < until)
         blocks = [self._block(part[:0], 1)]
         rows, count = self.num_rows, 1
@@ -173,11 +171,9 @@ class Rounds:
         find_open(done, row, number, self._parts.of_row, self._made.copy(), self._before, is_open)
         self._open, self._open_least = self._open[is_open], self._open_least[is_open]
         times = np.stack([self._before, self._before])
-        one = self.one
-        least_times(
-            self._now, done[is_open], self._open_least, row[is_open], number[is_open],
-            one.after_offsets, one.after, times, np.zeros(len(self._open), np.int64),
-        )  # fmt: skip
+        released = np.zeros(len(self._open), np.int64)
+        given = done[is_open], self._open_least, row[is_open], number[is_open]
+        least_times(self._now, *given, *self._waits, times, released)
         return times
 
     def _block(self, part: Ints, count: int) -> _Block:
@@ -203,12 +199,10 @@ class Rounds:
         """The first cycle in which each row can be released. ``times`` are gone on with."""
         from netloom.workload.kernels.programs import least_times
 
-        row, one = block.row.astype(np.int32), self.one  # as in ``_room``: one kernel for both
+        # as in ``_room``: one kernel for both
+        row, number = block.row.astype(np.int32), block.number.astype(np.int32)
         released, done = np.zeros(len(row), np.int64), np.full(len(row), -1)
-        least_times(
-            self._now, done, block.least, row, block.number.astype(np.int32),
-            one.after_offsets, one.after, times, released,
-        )  # fmt: skip
+        least_times(self._now, done, block.least, row, number, *self._waits, times, released)
         return released
 
     def _numbered(self, blocks: list[_Block]) -> Messages:
@@ -235,9 +229,7 @@ class Rounds:
             columns[name] = np.concatenate([block.drawn[name] for block in blocks])[order]
         offsets = np.zeros(len(row) + 1, np.int64)
         after = np.zeros(int(np.diff(one.after_offsets)[row].sum()), np.int64)
-        number_waits(
-            first, row, number, one.after_offsets, one.after, self._numbers, offsets, after
-        )
+        number_waits(first, row, number, *self._waits, self._numbers, offsets, after)
         after = after[: offsets[-1]]
         return checked(
             Messages(one.num_nodes, first, **columns, after_offsets=offsets, after=after)
@@ -296,20 +288,16 @@ def _parts(one: Messages) -> _Parts:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    rows = len(one)
-    waiting = one.waits() - rows
-    ends = (waiting, one.after % rows)
-    waits = coo_array((np.ones(len(waiting), np.int8), ends), shape=(rows, rows))
-    count, of_row = connected_components(waits, directed=False)
-    size = np.bincount(of_row, minlength=count)
-    opens = np.bincount(waiting, weights=one.after >= rows, minlength=rows) == 0
+    count = len(one)
+    waiting = one.waits() - count
+    ends = (waiting, one.after % count)
+    waits = coo_array((np.ones(len(waiting), np.int8), ends), shape=(count, count))
+    parts, of_row = connected_components(waits, directed=False)
+    size = np.bincount(of_row, minlength=parts)
+    opens = np.bincount(waiting, weights=one.after >= count, minlength=count) == 0
     assert np.all(np.diff(one.after_offsets)[opens] > 0), "a row waits for nothing, in any round"
-    return _Parts(
-        of_row=of_row,
-        offsets=np.concatenate([[0], np.cumsum(size)]),
-        rows=np.argsort(of_row, kind="stable"),
-        opens=opens,
-    )
+    offsets, rows = np.append(0, np.cumsum(size)), np.argsort(of_row, kind="stable")
+    return _Parts(of_row, offsets, rows, opens)
 
 
 # -- rounds of all hosts ---------------------------------------------------------------------------
@@ -383,50 +371,17 @@ class RoundProgram:
 def exchange(source: ArrayLike, target: ArrayLike, size: ArrayLike, count: int = 1) -> Round:
     """Return a round of messages of ``size`` bytes each, repeated ``count`` times.
 
-    Raises
-    ------
-    InputError
-        If sizes are not finite numbers of at least 0, there is not one value per message, or the
-        count is below 1.
-
     Examples
     --------
     A ring all-reduce of 1 MB on 4 hosts is six rounds, all alike.
 
     >>> hosts = np.arange(4)
     >>> ring = exchange(hosts, (hosts + 1) % 4, 1e6 / 4, count=6)
-    >>> round_program(4, [ring])
+    >>> RoundProgram(4, [ring])
     <6 rounds, 24 messages>
     """
     ends = np.atleast_1d(np.asarray(source, np.int32)), np.atleast_1d(np.asarray(target, np.int32))
-    given = np.asarray(size, np.float64)
-    if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
-        raise InputError("rounds", f"{ends[0].size} sources, {ends[1].size} targets", "as many")
-    if given.shape not in ((), ends[0].shape):
-        raise InputError("rounds", f"{given.size} sizes", f"one, or {len(ends[0])}")
-    if not (np.isfinite(given) & (given >= 0)).all():
-        wrong = given[~(np.isfinite(given) & (given >= 0))][0]
-        raise InputError("rounds", f"{wrong:g} bytes", "finite sizes of at least 0")
-    if count < 1:
-        raise InputError("rounds", f"a round that is repeated {count} times", "at least 1")
-    return Round(*ends, np.array(np.broadcast_to(given, ends[0].shape)), int(count))
-
-
-def round_program(num_hosts: int, rounds: Sequence[Round]) -> RoundProgram:
-    """Return a program of rounds between hosts 0 to ``num_hosts`` − 1.
-
-    Raises
-    ------
-    InputError
-        If a round names a host that does not exist.
-    """
-    program = RoundProgram(num_hosts, rounds)
-    for number, each in enumerate(program):
-        for ends in (each.source, each.target):
-            if len(ends) and not (ends.min() >= 0 and ends.max() < num_hosts):
-                wrong = ends.max() if ends.max() >= num_hosts else ends.min()
-                raise InputError(f"round {number}", f"host {wrong}", f"0 to {num_hosts - 1}")
-    return program
+    return Round(*ends, np.array(np.broadcast_to(size, ends[0].shape), np.float64), count)
 
 
 class Frontier:
@@ -475,7 +430,7 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     Examples
     --------
     >>> twice = exchange([0, 1], [1, 0], 8, count=2)
-    >>> as_messages(round_program(2, [twice])).after.tolist()
+    >>> as_messages(RoundProgram(2, [twice])).after.tolist()
     [0, 1, 1, 0]
     """
     rounds = [each for each in program for _ in range(each.count)]
@@ -498,19 +453,11 @@ def table_of(
         parts, waits = [exchange([], [], 0)], [(np.zeros(1, np.int64), np.zeros(0, np.int64))]
     counts = np.concatenate([np.diff(offsets) for offsets, _ in waits])
     work = np.concatenate([each.moving for each in parts]) * overhead
-    nothing = np.zeros(len(work))
-    return Messages(
-        num_hosts,
-        first,
-        start=nothing,
-        delay=nothing,
-        run=work,
-        source=np.concatenate([each.source for each in parts]),
-        target=np.concatenate([each.target for each in parts]),
-        flits=np.concatenate([each.bytes for each in parts]),
-        hold=nothing,
-        receive=work,
-        context=np.full(len(work), -1, np.int32),
-        after_offsets=np.append(0, np.cumsum(counts)).astype(np.int64),
-        after=np.concatenate([after for _, after in waits]).astype(np.int64),
-    )
+    columns: dict[str, Any] = dict.fromkeys(("start", "delay", "hold"), np.zeros(len(work)))
+    columns |= dict.fromkeys(("run", "receive"), work)
+    columns["context"] = np.full(len(work), -1, np.int32)
+    for name, of_round in (("source", "source"), ("target", "target"), ("flits", "bytes")):
+        columns[name] = np.concatenate([getattr(each, of_round) for each in parts])
+    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    after = np.concatenate([after for _, after in waits]).astype(np.int64)
+    return Messages(num_hosts, first, **columns, after_offsets=offsets, after=after)

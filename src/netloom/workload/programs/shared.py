@@ -38,12 +38,9 @@ class SharedProgram:
         """Return one of the programs where it is, with nothing else on the network."""
         first, after = np.searchsorted(self.program_of, [program, program + 1])
         lowest, beyond = np.searchsorted(self.graph.source, [first, after])
-        edges, name = slice(lowest, beyond), self.names[program]
-        graph = ProcessGraph(
-            name, int(after - first), self.graph.source[edges] - np.int32(first),
-            self.graph.target[edges] - np.int32(first), self.graph.bytes[edges],
-            self.graph.messages[edges],
-        )  # fmt: skip
+        edges, name = self.graph.only(slice(lowest, beyond)), self.names[program]
+        ends = edges.source - np.int32(first), edges.target - np.int32(first)
+        graph = ProcessGraph(name, int(after - first), *ends, edges.bytes, edges.messages)
         where = self.node_of[first:after]
         return SharedProgram((name,), self.num_nodes, graph, where, np.zeros_like(where))
 
@@ -57,17 +54,14 @@ class SharedProgram:
         """
         for number in range(len(self.names)):
             senders(self.alone(number).graph)
-        graph = self.graph
-        busy = np.union1d(graph.source, graph.target)
+        busy = np.union1d(self.graph.source, self.graph.target)
         source, target = (
-            np.searchsorted(busy, ends).astype(np.int32) for ends in (graph.source, graph.target)
+            np.searchsorted(busy, ends).astype(np.int32)
+            for ends in (self.graph.source, self.graph.target)
         )
-        return replace(
-            self,
-            graph=ProcessGraph(graph.name, len(busy), source, target, graph.bytes, graph.messages),
-            node_of=self.node_of[busy],
-            program_of=self.program_of[busy],
-        )
+        graph = replace(self.graph, num_tasks=len(busy), source=source, target=target)
+        of_busy = self.node_of[busy], self.program_of[busy]
+        return SharedProgram(self.names, self.num_nodes, graph, *of_busy)
 
     def __repr__(self) -> str:
         return f"<{' and '.join(self.names)}: {self.graph.num_tasks} tasks>"
@@ -209,14 +203,12 @@ def share(
     check_size(sum(sizes), where=name, what="tasks")
     check_size(sum(graph.num_edges for graph in graphs), where=name, what="edges")
     first = (np.cumsum(sizes) - sizes).astype(np.int32)
-    joined = ProcessGraph(
-        name,
-        sum(sizes),
-        np.concatenate([graph.source + task for graph, task in zip(graphs, first, strict=True)]),
-        np.concatenate([graph.target + task for graph, task in zip(graphs, first, strict=True)]),
-        np.concatenate([graph.bytes for graph in graphs]),
-        np.concatenate([graph.messages for graph in graphs]),
-    )
+    numbered = [
+        (graph.source + task, graph.target + task, graph.bytes, graph.messages)
+        for graph, task in zip(graphs, first, strict=True)
+    ]
+    columns = map(np.concatenate, zip(*numbered, strict=True))
+    joined = ProcessGraph(name, sum(sizes), *columns)
     return SharedProgram(tuple(names), num_nodes, joined, np.concatenate(placed), program_of)
 
 

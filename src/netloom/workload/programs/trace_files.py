@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from difflib import get_close_matches
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -21,10 +19,10 @@ from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools
 from netloom.base.errors import InputError
-from netloom.base.spec import check_size, whole_number
+from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
 from netloom.base.units import SIZE
-from netloom.workload.graphs.files import MOST_COLUMNS, parsing, refuse_longer_rows
+from netloom.workload.graphs.files import MOST_COLUMNS, parsing, read_table
 from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
@@ -81,45 +79,13 @@ class _Operation(NamedTuple):
     name: str
 
 
-@dataclass
-class _Schedule:
-    """What a file says. A requirement: the later operation, the earlier, if its start is enough."""
-
-    num_ranks: int = 0
-    operations: list[_Operation] = field(default_factory=list)
-    requirements: list[tuple[int, int, bool]] = field(default_factory=list)
-
-
-class _Costs(NamedTuple):
-    """What operations take, in cycles or in seconds."""
-
-    unit: Unit
-    overhead: float
-    gap: float
-    calc: float  # of one unit
-    flit_bytes: int
-
-    def calculation(self, size: int, where: str) -> float:
-        """Return the time of a calculation."""
-        if self.unit == "cycles":
-            return _limited(round(size * self.calc), where, "cycles", MOST_CYCLES)
-        return _limited(size * self.calc, where, "seconds", MOST_SECONDS)
-
-    def length(self, size: int, where: str) -> int:
-        """Return the length of a message: at least a flit, or a byte."""
-        if self.unit == "cycles":
-            flits = max(-(-size // self.flit_bytes), 1)
-            return int(_limited(flits, where, "flits", MOST_CYCLES))
-        return int(_limited(max(size, 1), where, "bytes", MOST_LENGTH))
-
-
 def read_goal(
     path: str | Path,
     *,
-    flit_bytes: int,
-    overhead_cycles: int = 0,
-    gap_cycles: int = 0,
-    calc_cycles: float = 1.0,
+    flit_bytes: int | None = None,
+    overhead: float = 0.0,
+    gap: float = 0.0,
+    calc: float | None = None,
 ) -> Trace:
     r"""Read a schedule in GOAL's text format. Ranks are the tasks of the trace.
 
@@ -140,11 +106,12 @@ def read_goal(
     path
         A text file. Comments as in C++.
     flit_bytes
-        Bytes of a flit. A message is at least one flit long.
-    overhead_cycles, gap_cycles
-        o and g of LogGP, in cycles.
-    calc_cycles
-        Cycles of one unit of ``calc``.
+        Bytes of a flit: the trace is in cycles and flits, at least one per message. None: it is in
+        seconds and bytes, nothing is rounded, and a message has at least one byte.
+    overhead, gap
+        o and g of LogGP, in cycles or in seconds.
+    calc
+        Cycles of one unit of ``calc``, 1 by default. Or seconds: a nanosecond, as in LogGOPSim.
 
     Raises
     ------
@@ -160,84 +127,35 @@ def read_goal(
     >>> file = Path(mkdtemp()) / "pair.goal"
     >>> _ = file.write_text("num_ranks 2\nrank 0 {\nl1: calc 100\nl2: send 64b to 1\n"
     ...                     "l2 requires l1\n}\nrank 1 {\nl1: recv 64b from 0\n}\n")
-    >>> trace = read_goal(file, flit_bytes=8, overhead_cycles=5)
+    >>> trace = read_goal(file, flit_bytes=8, overhead=5)
     >>> trace.ids, trace.flits
     (('0.l1', '0.l2', '0.l2>1', '1.l1'), array([0, 0, 8, 0], dtype=int32))
+    >>> read_goal(file, overhead=1.5e-6).run.tolist()
+    [1.0000000000000001e-07, 1.5e-06, 0.0, 1.5e-06]
     """
-    path = Path(path)
-    for name, value, least in (
-        ("flit_bytes", flit_bytes, 1),
-        ("overhead_cycles", overhead_cycles, 0),
-        ("gap_cycles", gap_cycles, 0),
-        ("calc_cycles", calc_cycles, 0),
-    ):
-        if not least <= value <= MOST_CYCLES:
-            raise InputError(name, f"{value}", f"{least} to {MOST_CYCLES}")
-    return _trace(path, _Costs("cycles", overhead_cycles, gap_cycles, calc_cycles, flit_bytes))
-
-
-def read_timed_goal(
-    path: str | Path,
-    *,
-    overhead_seconds: float = 0.0,
-    gap_seconds: float = 0.0,
-    calc_seconds: float = CALC_SECONDS,
-) -> Trace:
-    r"""Read a schedule in GOAL's text format as a trace in seconds and bytes.
-
-    As ``read_goal``, but nothing is rounded: a message has its bytes, at least one.
-
-    Parameters
-    ----------
-    path
-        A text file. Comments as in C++.
-    overhead_seconds, gap_seconds
-        o and g of LogGP, in seconds.
-    calc_seconds
-        Seconds of one unit of ``calc``: a nanosecond, as in LogGOPSim.
-
-    Raises
-    ------
-    InputError
-        As ``read_goal`` does.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> file = Path(mkdtemp()) / "pair.goal"
-    >>> _ = file.write_text("num_ranks 2\nrank 0 {\nl1: calc 100\nl2: send 64b to 1\n"
-    ...                     "l2 requires l1\n}\nrank 1 {\nl1: recv 64b from 0\n}\n")
-    >>> trace = read_timed_goal(file, overhead_seconds=1.5e-6)
-    >>> trace.run.tolist(), trace.flits.tolist()
-    ([1.0000000000000001e-07, 1.5e-06, 0.0, 1.5e-06], [0.0, 0.0, 64.0, 0.0])
-    """
-    path = Path(path)
-    for name, value in (
-        ("overhead_seconds", overhead_seconds),
-        ("gap_seconds", gap_seconds),
-        ("calc_seconds", calc_seconds),
-    ):
-        if not 0 <= value <= MOST_SECONDS:
-            raise InputError(name, f"{value:g}", f"0 to {MOST_SECONDS:g}")
-    return _trace(path, _Costs("seconds", overhead_seconds, gap_seconds, calc_seconds, 1))
-
-
-def _trace(path: Path, costs: _Costs) -> Trace:
-    """Return a trace with an entry for each operation and each message, and some for starts."""
-    schedule = _read(path)
+    unit: Unit = "cycles"
+    most, longest, usual = float(MOST_CYCLES), float(MOST_CYCLES), 1.0
+    if flit_bytes is None:
+        unit, most, longest, usual = "seconds", MOST_SECONDS, MOST_LENGTH, CALC_SECONDS
+    calc = usual if calc is None else calc
+    given = {f"overhead_{unit}": overhead, f"gap_{unit}": gap, f"calc_{unit}": calc}
+    for name, value in given.items():
+        if not 0 <= value <= most:
+            raise InputError(name, f"{value:.12g}", f"0 to {most:.12g}")
+    if flit_bytes is not None and not 1 <= flit_bytes <= MOST_CYCLES:
+        raise InputError("flit_bytes", f"{flit_bytes}", f"1 to {MOST_CYCLES}")
+    schedule = _Schedule(Path(path))
+    # an entry for each operation and each message, and some for starts
     ids: list[str] = []
     owner: list[_Operation] = []
     after: list[list[int]] = []
-    rows: dict[str, list[float]] = {"run": [], "hold": [], "flits": []}
+    sent: list[bool] = []
 
-    def add(
-        operation: _Operation, *, run: float = 0, hold: float = 0, flits: int = 0, part: str = ""
-    ) -> int:
+    def add(operation: _Operation, part: str, *waited: int) -> int:
         ids.append(f"{operation.name}{part}")
         owner.append(operation)
-        after.append([])
-        for name, value in (("run", run), ("hold", hold), ("flits", flits)):
-            rows[name].append(value)
+        after.append([*waited])
+        sent.append(part.startswith(">"))
         return len(ids) - 1
 
     begin: list[int] = []  # the entry that waits for what an operation requires
@@ -245,73 +163,157 @@ def _trace(path: Path, costs: _Costs) -> Trace:
     message = {}  # of each send
     started = {earlier for _, earlier, start in schedule.requirements if start}
     for number, operation in enumerate(schedule.operations):
-        where = f"{path}:{operation.line}"
-        run = costs.overhead
-        if operation.kind == "calc":
-            run = costs.calculation(operation.size, where)
-        if number in started:
-            begin.append(add(operation, part="?"))
-        hold = max(costs.gap - costs.overhead, 0) if operation.kind == "send" else 0
-        end.append(add(operation, run=run, hold=hold))
-        if number in started:
-            after[end[-1]].append(begin[-1])
-        else:
-            begin.append(end[-1])
+        first = [add(operation, "?")] if number in started else []
+        end.append(add(operation, "", *first))
+        begin.append(first[0] if first else end[-1])
         if operation.kind == "send":
-            flits = costs.length(operation.size, where)
-            message[number] = add(operation, flits=flits, part=f">{operation.peer}")
-            after[message[number]].append(end[-1])
+            message[number] = add(operation, f">{operation.peer}", end[-1])
     for later, earlier, start in schedule.requirements:
         after[begin[later]].append(begin[earlier] if start else end[earlier])
-    for receive, send in _matched(path, schedule.operations):
+    for receive, send in schedule.matched():
         after[end[receive]].append(message[send])
-    columns = {name: np.array(row) for name, row in rows.items()}
-    columns["source"] = np.array([each.rank for each in owner])
-    columns["start"] = columns["receive"] = np.zeros(len(ids), np.int64)
+    kind, size = np.array([each.kind for each in owner]), np.array([each.size for each in owner])
+    works = np.zeros(len(ids), bool)
+    works[end] = True
+
+    def where(entry: int) -> str:
+        return f"{path}:{owner[entry].line}"
+
+    run = np.where(kind == "calc", size * calc, overhead) * works
+    flits = np.maximum(size, 1) * np.array(sent)
+    if flit_bytes is not None:
+        run, flits = np.rint(run), -(-flits // flit_bytes)
+    _limit(run, most, unit, where)
+    _limit(flits, longest, "bytes" if flit_bytes is None else "flits", where)
     return ordered_trace(
         str(path),
         schedule.num_ranks,
         ids,
-        columns,
-        lists([one.peer] if size else [] for one, size in zip(owner, rows["flits"], strict=True)),
+        {
+            "run": run,
+            "hold": np.where(works & (kind == "send"), max(gap - overhead, 0), 0),
+            "flits": flits,
+            "source": np.array([each.rank for each in owner]),
+            "start": np.zeros(len(ids)),
+            "receive": np.zeros(len(ids)),
+        },
+        lists([one.peer] if size else [] for one, size in zip(owner, sent, strict=True)),
         lists(after),
-        lambda entry: f"{path}:{owner[entry].line}",
-        flit_bytes=costs.flit_bytes,
-        unit=costs.unit,
+        where,
+        flit_bytes=flit_bytes or 1,
+        unit=unit,
     )
 
 
-def _read(path: Path) -> _Schedule:
-    found = _Schedule()
-    rank, opened, seen = -1, 0, set[int]()
-    labels: dict[str, int] = {}
-    required: list[tuple[str, re.Match[str]]] = []
-    for number, words in _code(path):
-        where = f"{path}:{number}"
-        inside = rank >= 0
-        if inside and words == "}":
-            _resolve(found, labels, required)
-            rank = -1
-        elif inside and (match := _OPERATION.fullmatch(words)):
-            _add_operation(found, labels, match, rank, where, number)
-        elif inside and (match := _REQUIRES.fullmatch(words)):
-            required.append((where, match))
-        elif not inside and (match := _RANK.fullmatch(words)):
-            rank, opened = _rank(match[1], found, where), number
-            if rank in seen:
-                raise InputError(where, f"rank {rank} a second time", "each rank once")
-            seen.add(rank)
-            labels, required = {}, []
-        elif not (inside or found.num_ranks) and (match := _NUM_RANKS.fullmatch(words)):
-            found.num_ranks = int(match[1])
-            check_size(found.num_ranks, where=where, what="ranks")
-        else:
-            raise InputError(where, f"'{words}'", LINES)
-    if rank >= 0:
-        raise InputError(f"{path}:{opened}", f"rank {rank} without an end", "a line '}'")
-    if not found.operations:
-        raise InputError(str(path), "no operations", LINES)
-    return found
+class _Schedule:
+    """What a file says. A requirement: the later operation, the earlier, if its start is enough."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.num_ranks = 0
+        self.operations: list[_Operation] = []
+        self.requirements: list[tuple[int, int, bool]] = []
+        rank, opened, seen = -1, 0, set[int]()
+        labels: dict[str, int] = {}
+        required: list[tuple[str, re.Match[str]]] = []
+        for number, words in _code(path):
+            where = f"{path}:{number}"
+            inside = rank >= 0
+            if inside and words == "}":
+                self._resolve(labels, required)
+                rank = -1
+            elif inside and (match := _OPERATION.fullmatch(words)):
+                self._operation(labels, match, rank, number)
+            elif inside and (match := _REQUIRES.fullmatch(words)):
+                required.append((where, match))
+            elif not inside and (match := _RANK.fullmatch(words)):
+                rank, opened = self._rank(match[1], where), number
+                if rank in seen:
+                    raise InputError(where, f"rank {rank} a second time", "each rank once")
+                seen.add(rank)
+                labels, required = {}, []
+            elif not (inside or self.num_ranks) and (match := _NUM_RANKS.fullmatch(words)):
+                self.num_ranks = int(match[1])
+                check_size(self.num_ranks, where=where, what="ranks")
+            else:
+                raise InputError(where, f"'{words}'", LINES)
+        if rank >= 0:
+            raise InputError(f"{path}:{opened}", f"rank {rank} without an end", "a line '}'")
+        if not self.operations:
+            raise InputError(str(path), "no operations", LINES)
+
+    def _rank(self, number: str, where: str) -> int:
+        rank, count = int(number), self.num_ranks
+        if rank >= count:
+            ranks = f"0 to {count - 1}" if count else "a line 'num_ranks N' before"
+            raise InputError(where, f"rank {rank}", ranks)
+        return rank
+
+    def _operation(
+        self, labels: dict[str, int], match: re.Match[str], rank: int, number: int
+    ) -> None:
+        where, kind = f"{self.path}:{number}", match["kind"] or "calc"
+        peer, tag = int(match["peer"] or ANY), int(match["tag"] or 0)
+        wrong_way = (kind, match["way"]) in (("send", "from"), ("recv", "to"))
+        if wrong_way or (kind == "send" and ANY in (peer, tag)):
+            raise InputError(where, f"'{match[0]}'", LINES)
+        if kind != "calc" and peer != ANY:
+            self._rank(match["peer"], where)
+        if int(match["cpu"] or 0):
+            raise InputError(where, f"cpu {match['cpu']}", "cpu 0: a node has one processor")
+        label = match["label"] or f"@{len(labels) + 1}"  # its place in its rank
+        if label in labels:
+            found = f"label '{label}' again, as in line {self.operations[labels[label]].line}"
+            raise InputError(where, found, "a label of its own")
+        labels[label] = len(self.operations)
+        size = int(match["size"] or match["calc"])
+        self.operations.append(_Operation(rank, kind, size, peer, tag, number, f"{rank}.{label}"))
+
+    def _resolve(self, labels: dict[str, int], required: list[tuple[str, re.Match[str]]]) -> None:
+        """Find the operations of a rank that labels stand for."""
+        for where, match in required:
+            for label in (match["later"], match["earlier"]):
+                if label not in labels:
+                    raise InputError(where, f"label '{label}'", "that of an operation of this rank")
+            later, earlier = labels[match["later"]], labels[match["earlier"]]
+            self.requirements.append((later, earlier, match["how"] == "irequires"))
+
+    def matched(self) -> list[tuple[int, int]]:
+        """Return every receive with the send that it gets."""
+        sends: defaultdict[int, _Queues] = defaultdict(dict)  # by target
+        turn: dict[int, int] = {}  # how many operations of its rank come before each send
+        count: defaultdict[int, int] = defaultdict(int)
+        for number, operation in enumerate(self.operations):
+            if operation.kind == "send":
+                queue = sends[operation.peer].setdefault((operation.rank, operation.tag), deque())
+                queue.append(number)
+                turn[number] = count[operation.rank]
+            count[operation.rank] += 1
+        receives = [n for n, operation in enumerate(self.operations) if operation.kind == "recv"]
+        # The less a receive leaves open, the earlier it chooses: known source and tag, source,
+        # neither.
+        receives.sort(key=lambda n: (self.operations[n].peer == ANY, self.operations[n].tag == ANY))
+        pairs = []
+        for number in receives:
+            receive = self.operations[number]
+            queues, known = sends[receive.rank], (receive.peer, receive.tag)
+            keys = [known]
+            if ANY in known:
+                peer, tag = known
+                keys = [key for key in queues if peer in (ANY, key[0]) and tag in (ANY, key[1])]
+            fitting = [(turn[queues[key][0]], key) for key in keys if queues.get(key)]
+            if not fitting:
+                peer_said = "any rank" if receive.peer == ANY else f"rank {receive.peer}"
+                tag_said = "any tag" if receive.tag == ANY else f"tag {receive.tag}"
+                found = f"a receive from {peer_said} with {tag_said}, for which no send is left"
+                where = f"{self.path}:{receive.line}"
+                raise InputError(where, found, "a send for each receive")
+            pairs.append((number, queues[min(fitting)[1]].popleft()))
+        if left := [n for queues in sends.values() for queue in queues.values() for n in queue]:
+            lost = self.operations[min(left)]
+            found = f"a send to rank {lost.peer} with tag {lost.tag} that no receive is for"
+            raise InputError(f"{self.path}:{lost.line}", found, "a receive for each send")
+        return pairs
 
 
 def _code(path: Path) -> Iterator[tuple[int, str]]:
@@ -330,105 +332,6 @@ def _code(path: Path) -> Iterator[tuple[int, str]]:
             yield number, words
     if opened:
         raise InputError(f"{path}:{opened}", "a comment without an end", "a line with '*/'")
-
-
-def _rank(number: str, found: _Schedule, where: str) -> int:
-    rank = int(number)
-    if rank >= found.num_ranks:
-        ranks = f"0 to {found.num_ranks - 1}" if found.num_ranks else "a line 'num_ranks N' before"
-        raise InputError(where, f"rank {rank}", ranks)
-    return rank
-
-
-def _add_operation(
-    found: _Schedule,
-    labels: dict[str, int],
-    match: re.Match[str],
-    rank: int,
-    where: str,
-    number: int,
-) -> None:
-    kind = match["kind"] or "calc"
-    peer, tag = int(match["peer"] or ANY), int(match["tag"] or 0)
-    wrong_way = (kind, match["way"]) in (("send", "from"), ("recv", "to"))
-    if wrong_way or (kind == "send" and ANY in (peer, tag)):
-        raise InputError(where, f"'{match[0]}'", LINES)
-    if kind != "calc" and peer != ANY:
-        _rank(match["peer"], found, where)
-    if int(match["cpu"] or 0):
-        raise InputError(where, f"cpu {match['cpu']}", "cpu 0: a node has one processor")
-    label = match["label"] or f"@{len(labels) + 1}"  # its place in its rank
-    if label in labels:
-        first = found.operations[labels[label]].line
-        raise InputError(where, f"label '{label}' again, as in line {first}", "a label of its own")
-    labels[label] = len(found.operations)
-    size = int(match["size"] or match["calc"])
-    operation = _Operation(rank, kind, size, peer, tag, number, f"{rank}.{label}")
-    found.operations.append(operation)
-
-
-def _resolve(
-    found: _Schedule, labels: dict[str, int], required: list[tuple[str, re.Match[str]]]
-) -> None:
-    """Find the operations of a rank that labels stand for."""
-    for where, match in required:
-        for label in (match["later"], match["earlier"]):
-            if label not in labels:
-                raise InputError(where, f"label '{label}'", "that of an operation of this rank")
-        later, earlier = labels[match["later"]], labels[match["earlier"]]
-        found.requirements.append((later, earlier, match["how"] == "irequires"))
-
-
-def _limited(value: float, where: str, what: str, most: float) -> float:
-    if value > most:
-        raise InputError(where, f"{value} {what}", f"at most {most}")
-    return value
-
-
-def _matched(path: Path, operations: list[_Operation]) -> list[tuple[int, int]]:
-    """Every receive with the send that it gets."""
-    sends: defaultdict[int, _Queues] = defaultdict(dict)  # by target
-    turn: dict[int, int] = {}  # how many operations of its rank come before each send
-    count: defaultdict[int, int] = defaultdict(int)
-    for number, operation in enumerate(operations):
-        if operation.kind == "send":
-            queues = sends[operation.peer]
-            queues.setdefault((operation.rank, operation.tag), deque()).append(number)
-            turn[number] = count[operation.rank]
-        count[operation.rank] += 1
-    receives = [number for number, operation in enumerate(operations) if operation.kind == "recv"]
-    # The less a receive leaves open, the earlier it chooses: known source and tag, source, neither.
-    receives.sort(key=lambda n: (operations[n].peer == ANY, operations[n].tag == ANY))
-    pairs = []
-    for number in receives:
-        operation = operations[number]
-        send = _taken(sends[operation.rank], turn, operation)
-        if send < 0:
-            source = "any rank" if operation.peer == ANY else f"rank {operation.peer}"
-            tag = "any tag" if operation.tag == ANY else f"tag {operation.tag}"
-            found = f"a receive from {source} with {tag}, for which no send is left"
-            raise InputError(f"{path}:{operation.line}", found, "a send for each receive")
-        pairs.append((number, send))
-    if left := [
-        number for queues in sends.values() for queue in queues.values() for number in queue
-    ]:
-        lost = operations[min(left)]
-        found = f"a send to rank {lost.peer} with tag {lost.tag} that no receive is for"
-        raise InputError(f"{path}:{lost.line}", found, "a receive for each send")
-    return pairs
-
-
-def _taken(queues: _Queues, turn: dict[int, int], receive: _Operation) -> int:
-    """Take the send that a receive gets off its queue; −1 if there is none."""
-    if ANY not in (receive.peer, receive.tag):
-        known = queues.get((receive.peer, receive.tag))
-        return known.popleft() if known else -1
-    fitting = [
-        (turn[queue[0]], source, queue)
-        for (source, tag), queue in queues.items()
-        if queue and receive.peer in (ANY, source) and receive.tag in (ANY, tag)
-    ]
-    return min(fitting)[2].popleft() if fitting else -1  # a rank has one operation at each turn
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -519,92 +422,53 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
             table = _unpacked(path)
         table, where, num_tasks = _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
     else:
-        table, where, num_tasks = _text(path)
+        read = read_table(path, f"a trace: {FILES}", MOST_BYTES)
+        table, where, num_tasks = _named(read.rows, read.head), read.where, read.num_tasks
     of_seconds = [name for name in table.columns if name in IN_SECONDS.values()]
     of_cycles = [name for name in table.columns if name in (*IN_CYCLES.values(), "flits")]
     if of_seconds and of_cycles:
         found = f"columns '{of_seconds[0]}' and '{of_cycles[0]}'"
         raise InputError(str(path), found, "seconds with bytes, or cycles with flits")
     if of_seconds or ("bytes" in table.columns and unit == "seconds" and not of_cycles):
-        unit, flit_bytes = "seconds", 1
+        unit, times, flit_bytes = "seconds", IN_SECONDS, 1
     else:
-        unit = "cycles"
+        unit, times = "cycles", IN_CYCLES
     columns = {
         name: _numbers(table, name, where, whole=unit == "cycles")
         for name in NUMBERS
         if name in table.columns
     }
-    times = IN_CYCLES if unit == "cycles" else IN_SECONDS
     nothing = np.zeros(table.height, np.int64)
     ids = _ids(table, where)
-    tasks = []
+    sources, goals, most = [], [], (num_tasks or MAX_ELEMENTS) - 1
     for row, word in enumerate(_words(table, "source")):
         if not word:
             raise InputError(where(row), "no source", "a task's number")
-        tasks.append(whole_number(word, where=where(row)))
-    source = np.array(tasks)
-    targets = _targets(table, where)
-    highest = int(max(source.max(initial=0), targets.values.max(initial=0))) + 1
-    check_size(highest, where=str(path), what="tasks")
-    for each, owners in ((source, np.arange(len(source))), (targets.values, targets.owners())):
-        if num_tasks and (each >= num_tasks).any():
-            wrong = int(np.argmax(each >= num_tasks))
-            raise InputError(
-                where(int(owners[wrong])), f"task {each[wrong]}", f"0 to {num_tasks - 1}"
-            )
+        sources.append(whole_number(word, where=where(row), most=most))
+    for row, text in enumerate(_words(table, "target")):
+        words = text.replace(";", " ").split()
+        if "*" in words and len(words) > 1:
+            raise InputError(where(row), f"target '{text}'", "tasks, or * alone")
+        goals.append(
+            [*dict.fromkeys(whole_number(each, where=where(row), most=most) for each in words)]
+            if "*" not in words
+            else [EVERYONE]
+        )
+    source, targets = np.array(sources), lists(goals)
+    of_trace = {name: columns.get(column, nothing) for name, column in times.items()}
+    of_trace["source"] = source
+    of_trace["flits"] = _flits(columns, targets.lengths > 0, flit_bytes, where, path)
     return ordered_trace(
         str(path),
-        num_tasks or highest,
+        num_tasks or int(max(source.max(), targets.values.max(initial=0))) + 1,
         ids,
-        {name: columns.get(column, nothing) for name, column in times.items()}
-        | {
-            "source": source,
-            "flits": _flits(columns, np.diff(targets.offsets) > 0, flit_bytes, where, path),
-        },
+        of_trace,
         targets,
         _after(table, ids, where),
         where,
         flit_bytes=flit_bytes if "bytes" in columns and "flits" not in columns else None,
         unit=unit,
     )
-
-
-def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
-    """The table, the place of each row, and the number of tasks if the file says it, or 0."""
-    import polars as pl
-
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    num_tasks = 0
-    numbers: list[int] = []
-    kept: list[str] = []
-    for number, line in text_lines(path, wanted=f"a trace: {FILES}"):
-        if line.startswith("#"):
-            what, _, count = line[1:].partition(":")
-            if what.strip() == "tasks" and not kept:
-                num_tasks = whole_number(count.strip(), where=f"{path}:{number}", least=1)
-                check_size(num_tasks, where=f"{path}:{number}", what="tasks")
-        elif line.strip():
-            numbers.append(number)
-            kept.append(line.removesuffix("\n"))
-    if not kept:
-        raise InputError(str(path), "an empty file", "a line that names the columns, and entries")
-    if kept[0].count(separator) >= MOST_COLUMNS:
-        found = f"{kept[0].count(separator) + 1} columns"
-        raise InputError(f"{path}:{numbers[0]}", found, f"at most {MOST_COLUMNS}")
-    try:
-        table = pl.read_csv(
-            BytesIO("\n".join(kept).encode()), separator=separator, infer_schema=False
-        )
-    except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
-        rows = zip(numbers, kept, strict=True)
-        refuse_longer_rows(path, rows, separator, names=f"line {numbers[0]}")
-        reason = " ".join(str(error).split())
-        raise InputError(str(path), f"an unreadable table ({reason})") from None
-
-    def where(row: int) -> str:
-        return f"{path}:{numbers[row + 1]}"
-
-    return _named(table, f"{path}:{numbers[0]}"), where, num_tasks
 
 
 def _unpacked(path: Path) -> pl.DataFrame:
@@ -709,19 +573,6 @@ def _ids(table: pl.DataFrame, where: Where) -> list[str]:
     return ids
 
 
-def _targets(table: pl.DataFrame, where: Where) -> Lists:
-    rows = []
-    for row, text in enumerate(_words(table, "target")):
-        words = text.replace(";", " ").split()
-        if "*" in words and len(words) > 1:
-            raise InputError(where(row), f"target '{text}'", "tasks, or * alone")
-        tasks = [
-            EVERYONE if word == "*" else whole_number(word, where=where(row)) for word in words
-        ]
-        rows.append(list(dict.fromkeys(tasks)))
-    return lists(rows)
-
-
 def _after(table: pl.DataFrame, ids: list[str], where: Where) -> Lists:
     number = {name: row for row, name in enumerate(ids)}
     rows = []
@@ -750,8 +601,7 @@ def _flits(
         flits = columns["bytes"]
         if flits.dtype.kind == "i":
             flits = -(-flits // flit_bytes)
-            found = f"a message above {MOST_CYCLES} flits"
-            _refuse(flits > MOST_CYCLES, where, found, "fewer bytes")
+            _limit(flits, MOST_CYCLES, "flits", where)
         flits = np.maximum(flits, sent)
     else:
         return np.zeros(len(sent), np.int64)
@@ -762,3 +612,9 @@ def _flits(
 def _refuse(wrong: Bools, where: Where, found: str, wanted: str) -> None:
     if wrong.any():
         raise InputError(where(int(np.argmax(wrong))), found, wanted)
+
+
+def _limit(values: NDArray[Any], most: float, what: str, where: Where) -> None:
+    highest = int(np.argmax(values))
+    if values[highest] > most:
+        raise InputError(where(highest), f"{values[highest]:.12g} {what}", f"at most {most:.12g}")

@@ -170,19 +170,12 @@ def _spread(topology: Topology, root: int, orientation: Orientation) -> _Spread:
     around = [wrap or side <= 2 for side, wrap in zip(topology.sides, topology.wraps, strict=True)]
     if not all(around):
         return _cube_spread(*shape, at)
-    origin = _origin_spread(*shape)  # every node of a torus sees the same
+    origin = _kept_spread(*shape, (0,) * len(at))  # every node of a torus sees the same
     node = np.zeros(topology.num_hosts, np.int32)
     for along, shift, side in zip(_coordinates(topology.sides), at, topology.sides, strict=True):
         node *= side
         node += (along[origin.node] + shift) % side
     return _Spread(node, origin.parent)
-
-
-@lru_cache(MOST_TEMPLATES)
-def _origin_spread(
-    sides: tuple[int, ...], wraps: tuple[bool, ...], order: tuple[int, ...], lean: tuple[int, ...]
-) -> _Spread:
-    return _cube_spread(sides, wraps, order, lean, (0,) * len(sides))
 
 
 @lru_cache(MOST_TEMPLATES)
@@ -218,6 +211,9 @@ def _cube_spread(
         turn[moved] = place
         depth += np.abs(offset)
     return _ordered(parent, np.lexsort((number, turn, depth)))
+
+
+_kept_spread = lru_cache(MOST_TEMPLATES)(_cube_spread)
 
 
 def _graph_spread(topology: Topology, root: int, orientation: Orientation) -> _Spread:
@@ -422,10 +418,8 @@ def message_trace(
     count = len(source)
     begin, each = (np.array(np.broadcast_to(time, count), np.float64) for time in (start, work))
     targets = Lists(np.arange(count + 1), target.astype(np.int64))
-    return Trace(
-        name, num_tasks, tuple(ids), start=begin, run=each, hold=np.zeros(count), receive=each,
-        source=source, flits=size_bytes, targets=targets, after=after, flit_bytes=1, unit="seconds",
-    )  # fmt: skip
+    columns = begin, each, np.zeros(count), each, source, size_bytes, targets, after
+    return Trace(name, num_tasks, tuple(ids), *columns, flit_bytes=1, unit="seconds")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -581,8 +575,7 @@ def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> 
     stays = ~topology.crosses(source, target)
     sent, kept = float(flits.sum()), float(flits[stays].sum())
     flits[stays & (source != target)] = 0
-    cycles = _least_cycles(columns, flit_time)
-    turn = _turn(cycles, after, owner, trace.ids)
+    turn = _turn(trace, columns, flit_time, after, owner)
     place = np.empty(len(turn), np.int64)
     place[turn] = np.arange(len(turn))
     waiting = after.taken(turn)
@@ -596,22 +589,9 @@ def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> 
     return Replay(checked(table), trace, owner[turn], kept / sent if sent else 0.0)
 
 
-def _least_cycles(columns: dict[str, NDArray[Any]], flit_time: float) -> Ints:
-    """What each row takes at least, itself at least a cycle: the time of a flit."""
-    transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
-    if columns["run"].dtype.kind == "i":
-        work = columns["delay"].astype(np.int64) + columns["run"]
-        cycles = work + transit + columns["receive"]
-    else:
-        work = columns["delay"] + columns["run"]
-        seconds = work + transit * flit_time + columns["receive"]
-        cycle = max(flit_time, float(seconds.sum()) / MOST_CHAIN)
-        cycles = np.rint(seconds / cycle).astype(np.int64)
-    least: Ints = np.maximum(cycles, 1)
-    return least
-
-
-def _turn(cycles: Ints, after: Lists, owner: Ints, ids: tuple[str, ...]) -> Ints:
+def _turn(
+    trace: Trace, columns: dict[str, NDArray[Any]], flit_time: float, after: Lists, owner: Ints
+) -> Ints:
     """Return the rows in the order in which they go if all can: see ``Trace.placed``.
 
     What a row waits for has a longer remaining chain than the row, and so a lower number.
@@ -620,14 +600,19 @@ def _turn(cycles: Ints, after: Lists, owner: Ints, ids: tuple[str, ...]) -> Ints
 
     from netloom.workload.kernels.programs import remaining_chains
 
-    chains = np.zeros(len(cycles), np.int64)
-    remaining_chains(cycles, *after, chains)
-    names = pl.Series("id", ids, dtype=pl.String)
+    # what each row takes at least, itself at least a cycle: the time of a flit
+    delay, run, receive = (columns[name] + 0.0 for name in ("delay", "run", "receive"))
+    transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
+    least = delay + run + transit * flit_time + receive
+    cycle = max(flit_time, float(least.sum()) / MOST_CHAIN)
+    chains = np.zeros(len(least), np.int64)
+    remaining_chains(np.maximum(np.rint(least / cycle), 1).astype(np.int64), *after, chains)
+    names = pl.Series("id", trace.ids, dtype=pl.String)
     by_name = pl.DataFrame({"length": names.str.len_chars(), "id": names}).select(
         pl.arg_sort_by("length", "id", maintain_order=True)
     )
-    rank = np.empty(len(ids), np.int64)
-    rank[by_name.to_series().to_numpy()] = np.arange(len(ids))
+    rank = np.empty(len(trace), np.int64)
+    rank[by_name.to_series().to_numpy()] = np.arange(len(trace))
     return np.lexsort((rank[owner], -chains))
 
 

@@ -22,6 +22,7 @@ from netloom.base.words import counted, or_near
 from netloom.topology import Cube, Topology
 from netloom.topology.core import HyperXShape
 from netloom.workload.graphs import generators
+from netloom.workload.graphs.generators import PERMUTATIONS
 from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.traffic import (
     Traffic,
@@ -97,7 +98,8 @@ def parse_traffic(spec: str, topology: Topology, nodes: Ints | None = None) -> T
     name, argument = split_spec(spec)
     pattern = name.removesuffix("-self")
     to_self = pattern != name
-    if pattern in _LISTED and (nodes is not None or argument or pattern not in _PERMUTATIONS):
+    by_coordinates = pattern in generators.BY_SIDES and nodes is None and not argument
+    if pattern in _LISTED and not by_coordinates:
         return _listed(spec, topology, nodes, to_self=to_self)
     if nodes is not None:
         found = f"'{spec}' between the nodes of a list"
@@ -108,7 +110,7 @@ def parse_traffic(spec: str, topology: Topology, nodes: Ints | None = None) -> T
         return _WITH_ARGUMENT[name](argument, spec, topology)
     if spec == "next-group":
         return adversarial(topology, name=name)
-    if argument or pattern not in ("uniform", "asymmetric", *_PERMUTATIONS):
+    if argument or pattern not in ("uniform", "asymmetric", *_LISTED):
         known = [*_WITH_ARGUMENT, *_LISTED, "hotspot", "uniform", "asymmetric"]
         wanted = or_near(name, known, TRAFFICS)
         raise InputError(f"traffic '{spec}'", f"'{argument or name}'", wanted)
@@ -179,20 +181,15 @@ _WITH_ARGUMENT: dict[str, Callable[[str, str, Topology], Traffic]] = {
 }
 
 
-def _targets(graph: ProcessGraph) -> Ints:
-    """Return the target of each node, itself where it has no edge."""
-    targets = np.arange(graph.num_tasks, dtype=np.int32)
-    targets[graph.source] = graph.target
-    return targets
-
-
 def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool) -> Traffic:
     """Return a pattern among the nodes of a list: the i-th sends to where its task i does."""
     name, argument = split_spec(spec)
     where = f"traffic '{spec}'"
     listed = np.arange(topology.num_hosts) if nodes is None else np.asarray(nodes)
-    graph = _among(name.removesuffix("-self"), argument, len(listed), where)
+    more = ", by --nodes if need be" if nodes is None else ""
+    graph = _among(name.removesuffix("-self"), argument, len(listed), where, more)
     source, target = listed[graph.source], listed[graph.target]
+    spec = spec if argument else name
     if nodes is not None:
         spec = f"{spec} on {counted(len(listed), 'host')}"
     if len(source) > len(np.unique(source)):
@@ -207,37 +204,20 @@ def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool)
     return permutation(targets, to_self=to_self, name=spec)
 
 
-_BY_COUNT: dict[str, Callable[[int], ProcessGraph]] = {
-    "transpose": generators.transpose,
-    "bit-complement": generators.bit_complement,
-    "bit-reverse": generators.bit_reverse,
-    "shuffle": generators.shuffle,
-}
-"""Permutations of so many nodes: a square number for the first, a power of two for the others."""
-
-_BY_SIDES: dict[str, Callable[..., ProcessGraph]] = {
-    "tornado": generators.tornado,
-    "neighbour": generators.neighbour,
-}
-"""Permutations of the coordinates of nodes."""
-
-_PERMUTATIONS = (*_BY_COUNT, *_BY_SIDES)
-_LISTED = (*_PERMUTATIONS, "shift", "random-permutation")
+_LISTED = (*PERMUTATIONS, "shift", "random-permutation")
 """Patterns among nodes that are numbered in the order of a list."""
 
 
 def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
     """Return the target of each host by a permutation of them all."""
-    if pattern in _BY_COUNT:
-        if topology.direct and pattern != "transpose":  # it then says itself what does not fit
-            return _targets(_BY_COUNT[pattern](topology.num_hosts))
-        return _targets(_by_count(pattern, topology.num_hosts, where, ", by --nodes if need be"))
     routers = topology.routers
     shape = routers if isinstance(routers, Cube) else topology.family
     if not isinstance(shape, Cube | HyperXShape):
         wanted = "a k-ary n-cube (mesh, torus, ...) or a HyperX, which has coordinates"
         raise InputError(where, f"the network {topology.name}", wanted)
-    to = _targets(_BY_SIDES[pattern](*shape.sides))
+    graph = generators.BY_SIDES[pattern](*shape.sides)
+    to = np.arange(graph.num_tasks)
+    to[graph.source] = graph.target
     # the host in the same place on the router to which that of each host sends
     router = first_router(topology)
     hosts = np.argsort(router, kind="stable").astype(np.int32)  # router by router
@@ -250,18 +230,7 @@ def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
     return targets
 
 
-def _by_count(pattern: str, count: int, where: str, more: str = "") -> ProcessGraph:
-    """Return a permutation of so many nodes, if there is one. ``more``: of what errors say."""
-    square = pattern == "transpose"
-    fits, wanted = count.bit_count() == 1, "a power of two"
-    if square:
-        fits, wanted = isqrt(count) ** 2 == count, "a square number"
-    if not fits:
-        raise InputError(where, counted(count, "host"), f"{wanted} of them{more}")
-    return _BY_COUNT[pattern](isqrt(count) if square else count)
-
-
-def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
+def _among(pattern: str, argument: str, count: int, where: str, more: str) -> ProcessGraph:
     """Return a pattern among so many nodes, by their numbers in a list."""
     if pattern == "shift":
         if not argument:
@@ -271,15 +240,19 @@ def _among(pattern: str, argument: str, count: int, where: str) -> ProcessGraph:
     if pattern == "random-permutation":
         seed = whole_number(argument, where=where) if argument else DEFAULT_SEED
         return generators.random_permutation(count, seed)
-    if pattern in _BY_SIDES:
+    if pattern in generators.BY_SIDES:
         sides = parse_sides(argument, where=where) if argument else (count,)
         if prod(sides) != count:
             found = f"{argument}, {counted(prod(sides), 'host')}"
             raise InputError(where, found, f"sides of {counted(count, 'host')}, or other --nodes")
-        return _BY_SIDES[pattern](*sides)
+        return generators.BY_SIDES[pattern](*sides)
     if argument:
         raise InputError(where, f"'{argument}'", "no number behind it")
-    return _by_count(pattern, count, where)
+    root, square = isqrt(count), pattern == "transpose"
+    if not (root**2 == count if square else count.bit_count() == 1):
+        wanted = "a square number" if square else "a power of two"
+        raise InputError(where, counted(count, "host"), f"{wanted} of them{more}")
+    return generators.BY_COUNT[pattern](root if square else count)
 
 
 # -- as plain data ---------------------------------------------------------------------------------

@@ -1,14 +1,16 @@
-"""The checker: what a collective means, told apart from what almost does it."""
+"""The checker: what a collective means, told apart from what almost does it, also by others."""
 
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
+from netloom.workload.programs.collectives.msccl import executed, parse_msccl
 from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
-from netloom.workload.programs.messages import Lists, lists
+from netloom.workload.programs.messages import lists
 from tests.reference.collectives_checked import check
 
 
@@ -38,12 +40,6 @@ def without(given, message):
     kept = np.delete(np.arange(given.num_messages), message)
     columns = {name: getattr(given, name)[kept] for name in ("source", "target", "step", "sums")}
     return replace(given, chunks=given.chunks.taken(kept), **columns)
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 3, 8])
-@pytest.mark.parametrize("sums", [False, True])
-def test_rings_are_right(ranks, sums):
-    check(ring(ranks, sums))
 
 
 @pytest.mark.parametrize("sums", [False, True])
@@ -99,21 +95,42 @@ def test_chunks_of_a_size_are_1_together(collective, sums_to):
     assert len(size) == len(first) == len(final)
 
 
-def test_owners_refuse_what_is_none():
-    for given in (("all-mixed", 4, 1, 0), ("reduce", 0, 1, 0), ("reduce", 2, 0, 0),
-                  ("reduce", 2, 1, 2)):  # fmt: skip
-        with pytest.raises(InputError):
-            owners(*given)
+# -- published schedules ---------------------------------------------------------------------------
 
 
-def test_lists_are_taken_in_any_order():
-    given = lists([[1, 2], [], [3]])
-    assert [given.taken(np.array([2, 0])).of(place).tolist() for place in (0, 1)] == [[3], [1, 2]]
-    assert single([5, 6]).lengths.tolist() == [1, 1]
-    assert isinstance(given.taken(np.zeros(0, np.int64)), Lists)
+DATA = Path(__file__).parent / "data"
 
 
-def test_sizes_of_messages_are_those_of_their_chunks():
-    given = program("all-gather", [(0, 0, 1, [0, 1], False), (0, 1, 0, [2], False)], 2, chunks=2)
-    assert given.message_size.tolist() == pytest.approx([0.5, 0.25])
-    assert repr(given) == "<all-gather, by hand: 2 ranks, 4 chunks, 2 messages in 1 steps>"
+def _teccl(num_ranks, first):
+    """Return the flows of TE-CCL's all-gather on two NDv2 chassis as a program of these ranks."""
+    lines = (DATA / "teccl-ndv2-2-all-gather.txt").read_text().splitlines()
+    flows = [
+        (epoch, *(int(part) - first for part in flow.replace(">", ":").split(":")))
+        for epoch, line in enumerate(lines)
+        for flow in line.split()
+    ]
+    step, chunk, source, target = np.array(flows, np.int32).T
+    size, start, end = owners("all-gather", num_ranks, 1)
+    return CollectiveProgram(
+        "all-gather", "TE-CCL", num_ranks, size, 0, source, target, step, single(chunk),
+        np.zeros(len(step), np.bool_), start, end,
+    )  # fmt: skip
+
+
+def test_a_published_schedule_leaves_a_rank_unserved():
+    with pytest.raises(InputError, match="rank 1 without chunk 0 in the end"):
+        check(_teccl(16, 0))
+    served = _teccl(16, 0)
+    assert 0 not in served.source
+    assert 0 not in served.target
+    assert 0 not in served.chunks.values
+
+
+def test_it_serves_the_other_fifteen():
+    check(_teccl(15, 1))
+
+
+def test_the_ring_of_astra_sim_is_an_all_reduce():
+    run = executed(parse_msccl(str(DATA / "astra-sim-ring.xml")))
+    assert (run.found.collective, run.found.num_gpus, run.found.per_loop) == ("all-reduce", 8, 8)
+    assert (len(run.sent), run.depth) == (112, 14)

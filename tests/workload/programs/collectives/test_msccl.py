@@ -10,23 +10,38 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.algorithms import algorithms_of, collective_program
-from netloom.workload.programs.collectives.msccl import (
-    NAMES,
-    executed,
-    msccl_text,
-    parse_msccl,
-    write_msccl,
-)
+from netloom.workload.programs.collectives.msccl import NAMES, executed, parse_msccl, write_msccl
 from netloom.workload.programs.collectives.program import CollectiveProgram
 from netloom.workload.programs.messages import lists
 from tests.reference.collectives_checked import check
-from tests.reference.msccl_programs import read_msccl
 
 
-def _carried(program):
+def run(path):
+    """Return a file that has been executed: every GPU has got what the collective means."""
+    return executed(parse_msccl(str(path)))
+
+
+def _carried(program, weights=None):
     """Return what went over each pair of ranks, chunk by chunk."""
     pairs = np.repeat(program.source * program.num_ranks + program.target, program.chunks.lengths)
-    return np.bincount(pairs, minlength=program.num_ranks**2).tolist()
+    return np.bincount(pairs, weights, minlength=program.num_ranks**2).tolist()
+
+
+def _sent(execution):
+    """Return how many chunks went over each pair of GPUs."""
+    gpus, sent = execution.found.num_gpus, execution.sent
+    pairs = [each.source * gpus + each.target for each in sent]
+    return np.bincount(pairs, [len(each.what) for each in sent], minlength=gpus**2).tolist()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a.xml"
+
+
+def _written(path, *collective, **options):
+    write_msccl(path, collective_program(*collective), **options)
+    return path.read_text()
 
 
 @settings(deadline=None, max_examples=40)
@@ -39,16 +54,14 @@ def test_round_trip(tmp_path_factory, collective, ranks, data):
         return
     path = tmp_path_factory.mktemp("msccl") / "a.xml"
     write_msccl(path, program, name=algorithm)
-    found = read_msccl(path, ranks)
-    check(found)
-    assert (found.collective, found.algorithm) == (collective, algorithm)
-    assert found.num_chunks == program.num_chunks
-    assert _carried(found) == _carried(program)
-    assert found.num_steps <= program.num_steps
+    execution = run(path)
+    found = execution.found
+    assert (found.collective, found.name, found.num_gpus) == (collective, algorithm, ranks)
+    assert _sent(execution) == _carried(program)
 
 
-def test_all_that_parsers_demand_is_there():
-    text = msccl_text(collective_program("reduce-scatter", "ring", 4))
+def test_all_that_parsers_demand_is_there(path):
+    text = _written(path, "reduce-scatter", "ring", 4)
     head, gpu, block, step = (
         re.search(rf"<{tag} ([^>/]*)/?>", text).group(1) for tag in ("algo", "gpu", "tb", "step")
     )
@@ -66,16 +79,16 @@ def test_all_that_parsers_demand_is_there():
     assert " />" not in text
 
 
-def test_a_wait_that_follows_others_is_on_the_step_itself():
+def test_a_wait_that_follows_others_is_on_the_step_itself(path):
     """Parsers refuse steps that wait only by the nops before them."""
-    text = msccl_text(collective_program("all-reduce", "rabenseifner", 8))
+    text = _written(path, "all-reduce", "rabenseifner", 8)
     steps = re.findall(r'type="(\w+)".*depid="(-?\d+)"', text)
     assert any(kind == "nop" for kind, _ in steps)
     for (kind, _), (_, waits) in pairwise(steps):
         assert kind != "nop" or waits != "-1"
 
 
-def test_more_messages_than_a_connection_holds(tmp_path):
+def test_more_messages_than_a_connection_holds(path):
     """Two ranks exchange 40 chunks in a step, no two of which lie beside each other."""
     even, odd = list(range(0, 80, 2)), list(range(1, 80, 2))
     everybody = np.full(80, -1, np.int32)
@@ -85,10 +98,9 @@ def test_more_messages_than_a_connection_holds(tmp_path):
         np.ones(4, np.bool_), everybody, everybody.copy(),
     )  # fmt: skip
     check(both)
-    path = tmp_path / "a.xml"
     write_msccl(path, both)
     assert path.read_text().count('type="rrc"') == 160
-    assert _carried(read_msccl(path)) == _carried(both)
+    assert _sent(run(path)) == _carried(both)
 
 
 def _two(first, second, coll="allgather", inplace=0):
@@ -114,14 +126,6 @@ def _gather(gpu):
     return [("cpy", "i0", f"o{gpu}"), ("s", "i0", f"o{gpu}"), ("r", "i0", f"o{1 - gpu}")]
 
 
-def test_others_are_executed(tmp_path):
-    path = tmp_path / "a.xml"
-    path.write_text(_two(_gather(0), _gather(1)))
-    found = read_msccl(path)
-    assert found.num_messages == 2
-    assert found.num_steps == 1
-
-
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
@@ -139,61 +143,52 @@ def test_others_are_executed(tmp_path):
         (_gather(0), [*_gather(1), ("re", "o1", "o1")], "contribution of GPU 1 to chunk 1 twice"),
     ],
 )  # fmt: skip
-def test_what_does_not_work_is_found(tmp_path, first, second, said):
-    path = tmp_path / "a.xml"
+def test_what_does_not_work_is_found(path, first, second, said):
     path.write_text(_two(first, second))
     with pytest.raises(InputError, match=said):
-        read_msccl(path)
+        run(path)
 
 
-def test_a_connection_that_is_full_stops_its_sender(tmp_path):
+def test_a_connection_that_is_full_stops_its_sender(path):
     """GPU 0 sends 9 messages before it receives any, GPU 1 too: neither has room for the ninth."""
-    for many in (8, 9):
-        path = tmp_path / f"{many}.xml"
-        text = _two(
-            [_gather(0)[0], *[_gather(0)[1]] * many, *[_gather(0)[2]] * many],
-            [_gather(1)[0], *[_gather(1)[1]] * many, *[_gather(1)[2]] * many],
-        )
-        path.write_text(text)
-    assert len(executed(parse_msccl(str(tmp_path / "8.xml"))).sent) == 16
+
+    def write(many):
+        steps = [[copy, *[send] * many, *[get] * many] for copy, send, get in map(_gather, (0, 1))]
+        path.write_text(_two(*steps))
+
+    write(8)
+    assert len(run(path).sent) == 16
+    write(9)
     with pytest.raises(InputError, match="sends to GPU 1, which holds 8 messages"):
-        executed(parse_msccl(str(tmp_path / "9.xml")))
+        run(path)
 
 
-def test_messages_wait_for_what_their_thread_blocks_wait_for(tmp_path):
+def test_messages_wait_for_what_their_thread_blocks_wait_for(path):
     """A ring all-gather: each sends what it has just received, one message after the other."""
-    path = tmp_path / "a.xml"
-    program = collective_program("all-gather", "ring", 4)
-    write_msccl(path, program)
-    run = executed(parse_msccl(str(path)))
-    assert run.depth == 3
-    trace = run.trace(4000)
-    assert trace.flits.tolist() == [1000.0] * 12
-    for number, after in enumerate(each.after for each in run.sent):
-        own = [each for each in after if run.sent[each].source == run.sent[number].source]
-        came = [each for each in after if run.sent[each].target == run.sent[number].source]
+    _written(path, "all-gather", "ring", 4)
+    execution = run(path)
+    assert execution.depth == 3
+    assert execution.trace(4000).flits.tolist() == [1000.0] * 12
+    sent = execution.sent
+    for message, after in ((each, each.after) for each in sent):
+        own = [each for each in after if sent[each].source == message.source]
+        came = [each for each in after if sent[each].target == message.source]
         assert len(own) == len(came) == (len(after) > 0)
 
 
-def test_sums_made_after_a_message_has_come(tmp_path):
+def test_sums_made_after_a_message_has_come(path):
     """A reduce-scatter through scratch: received first, added later."""
     steps = [
         [("s", f"i{1 - gpu}", "s0"), ("r", "i0", "s0"), ("re", "s0", f"i{gpu}"),
          ("cpy", f"i{gpu}", "o0")]
         for gpu in range(2)
     ]  # fmt: skip
-    path = tmp_path / "a.xml"
-    text = _two(*steps, coll="reducescatter").replace(
-        'i_chunks="1" o_chunks="2"', 'i_chunks="2" o_chunks="1"'
-    )
-    path.write_text(text)
-    found = read_msccl(path, 2)
-    assert found.collective == "reduce-scatter"
-    assert found.sums.all()
-    check(found)
+    text = _two(*steps, coll="reducescatter")
+    path.write_text(text.replace('i_chunks="1" o_chunks="2"', 'i_chunks="2" o_chunks="1"'))
+    assert run(path).found.collective == "reduce-scatter"
 
 
-def test_steps_that_receive_and_send_at_once(tmp_path):
+def test_steps_that_receive_and_send_at_once(path):
     """A ring all-reduce of three GPUs in place, of rrs, rrcs and rcs."""
     lines = [
         '<algo name="fused" proto="LL" nchannels="1" nchunksperloop="3" ngpus="3" '
@@ -209,34 +204,30 @@ def test_steps_that_receive_and_send_at_once(tmp_path):
             )
         lines.append("</tb></gpu>")
     text = "\n".join([*lines, "</algo>"])
-    path = tmp_path / "a.xml"
     path.write_text(text)
-    found = read_msccl(path, 3)
-    assert (found.num_messages, found.num_steps) == (12, 4)
-    assert found.sums.sum() == 6
+    execution = run(path)
+    assert (len(execution.sent), execution.depth) == (12, 4)
     path.write_text(text.replace('type="rrcs"', 'type="rrs"'))
     with pytest.raises(InputError, match="chunk 1 of 1 GPUs in output 1 of GPU 0 in the end"):
-        read_msccl(path, 3)
+        run(path)
 
 
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
     [("all-gather", "bruck"), ("all-to-all", "bruck"), ("reduce-scatter", "ring")],
 )
-def test_every_wait_of_these_is_needed(tmp_path, collective, algorithm):
+def test_every_wait_of_these_is_needed(path, collective, algorithm):
     """Without any one of them the file races, deadlocks or sends what is not there."""
-    text = msccl_text(collective_program(collective, algorithm, 4))
+    text = _written(path, collective, algorithm, 4)
     waits = [found.span() for found in re.finditer(r'depid="\d+" deps="\d+"', text)]
     assert waits
-    path = tmp_path / "a.xml"
     for begin, end in waits:
         path.write_text(text[:begin] + 'depid="-1" deps="-1"' + text[end:])
         with pytest.raises(InputError):
-            read_msccl(path, 4)
+            run(path)
 
 
-def test_a_race_is_found(tmp_path):
-    path = tmp_path / "a.xml"
+def test_a_race_is_found(path):
     text = _two(_gather(0), _gather(1)).replace(
         "</tb></gpu>",
         '</tb><tb id="1" send="-1" recv="-1" chan="0"><step s="0" type="cpy" srcbuf="i" srcoff="0" '
@@ -245,31 +236,23 @@ def test_a_race_is_found(tmp_path):
     )
     path.write_text(text)
     with pytest.raises(InputError, match="xml:7: found a race with line 4, which touches"):
-        read_msccl(path)
+        run(path)
 
 
-def test_what_cannot_be_written():
+def test_what_cannot_be_written(path):
     with pytest.raises(InputError, match="collective: found broadcast; expected all-gather"):
-        msccl_text(collective_program("broadcast", "binomial", 4))
+        _written(path, "broadcast", "binomial", 4)
     ring = collective_program("all-reduce", "ring", 4)
     odd = replace(ring, chunk_size=np.array([0.1, 0.2, np.pi / 10, 0.7 - np.pi / 10]))
     with pytest.raises(InputError, match="msccl: found chunks of 4 sizes, such as 1/10 and"):
-        msccl_text(odd)
+        write_msccl(path, odd)
 
 
-def test_chunks_of_different_sizes_are_cut_into_equal_ones(tmp_path):
+def test_chunks_of_different_sizes_are_cut_into_equal_ones(path):
     ring = collective_program("all-reduce", "ring", 4)
     odd = replace(ring, chunk_size=np.array([0.1, 0.2, 0.3, 0.4]))
-    path = tmp_path / "a.xml"
     write_msccl(path, odd)
-    found = read_msccl(path, 4)
-    check(found)
-    assert found.chunk_size == pytest.approx(np.full(10, 0.1))
-    sent = [
-        np.bincount(
-            np.repeat(each.source * 4 + each.target, each.chunks.lengths),
-            weights=each.chunk_size[each.chunks.values],
-        )
-        for each in (odd, found)
-    ]
-    assert sent[0] == pytest.approx(sent[1])
+    execution = run(path)
+    assert execution.found.per_loop == 10
+    sent = _carried(odd, odd.chunk_size[odd.chunks.values])
+    assert np.array(_sent(execution)) / 10 == pytest.approx(sent)

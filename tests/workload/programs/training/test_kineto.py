@@ -10,8 +10,8 @@ import pytest
 
 import netloom as nl
 from netloom import InputError
-from netloom.workload.programs.training.kineto import read_kineto
 from netloom.workload.programs.training.rank_programs import RECEIVE, SEND
+from netloom.workload.programs.training.recorded import read_kineto
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,18 +54,31 @@ MOST_PAIRS = 2**25
 """Most pairs of ranks that are listed."""
 
 
-def linear(num_ranks: int) -> Blocks:
-    """Return an all-gather of one step: each rank sends its block to all others."""
-    source, target = pairs(num_ranks)
-    return Blocks(1, steps(source, target, lambda _: source[:, None]))
+def exchanges(num_ranks: int, *, at_once: bool) -> list[tuple[Ints, Ints]]:
+    """Return who sends to whom, step by step, until each rank has sent to each other.
 
-
-def pairs(num_ranks: int) -> tuple[Ints, Ints]:
-    """Return all pairs of different ranks, each rank's from its next to its previous."""
+    At once, each rank sends to its next first. Otherwise to one other per step: see ``partners``.
+    """
     check_pairs(num_ranks)
     ranks = np.arange(num_ranks)
+    if not at_once:
+        return [(ranks, partners(num_ranks, number)) for number in range(1, num_ranks)]
     source = np.repeat(ranks, num_ranks - 1)
-    return source, (source + np.tile(np.arange(1, num_ranks), num_ranks)) % num_ranks
+    return [(source, (source + np.tile(np.arange(1, num_ranks), num_ranks)) % num_ranks)]
+
+
+def exchanged(num_ranks: int, *, at_once: bool) -> Blocks:
+    """Return an all-gather in which each rank sends its own block to all others."""
+    ends = exchanges(num_ranks, at_once=at_once)
+    made = [steps(source, target, always(source[:, None])) for source, target in ends]
+    return Blocks(1, [*itertools.chain(*made)])
+
+
+def exchanged_all_to_all(num_ranks: int, *, at_once: bool) -> list[Steps]:
+    """Return an all-to-all in which each rank sends each other what it has for it."""
+    ends = exchanges(num_ranks, at_once=at_once)
+    made = [steps(a, b, always((a * num_ranks + b)[:, None])) for a, b in ends]
+    return [*itertools.chain(*made)]
 
 
 def check_pairs(num_ranks: int) -> None:
@@ -86,14 +99,6 @@ def partners(num_ranks: int, number: int) -> Ints:
     return (ranks + number) % num_ranks
 
 
-def pairwise(num_ranks: int) -> Blocks:
-    """Return an all-gather in which each rank sends its block to one other per step."""
-    check_pairs(num_ranks)
-    ranks = np.arange(num_ranks)
-    every = [partners(num_ranks, number) for number in range(1, num_ranks)]
-    return Blocks(1, [one for to in every for one in steps(ranks, to, lambda _: ranks[:, None])])
-
-
 def ring(num_ranks: int, direction: int = 1) -> Blocks:
     """Return a ring: in step s rank r sends block r − s to r + 1, or block r + s to r − 1."""
     ranks = np.arange(num_ranks)
@@ -104,19 +109,14 @@ def ring(num_ranks: int, direction: int = 1) -> Blocks:
     return Blocks(1, steps(ranks, (ranks + direction) % num_ranks, block, count=num_ranks - 1))
 
 
-def bidirectional_ring(num_ranks: int) -> Blocks:
-    """Return two rings, each with half of each block, in opposite directions."""
-    return together([ring(num_ranks, direction).steps for direction in (1, -1)])
-
-
 def together(lanes: Sequence[list[Steps]]) -> Blocks:
     """Return all-gathers of a part of each block each, all at once."""
     parts = len(lanes)
 
-    def part(lane: list[Steps], number: int) -> list[Steps]:
-        return renamed(lane, lambda block: block * parts + number)
+    def part(number: int) -> list[Steps]:
+        return renamed(lanes[number], lambda block: block * parts + number)
 
-    return Blocks(parts, merged([part(lane, number) for number, lane in enumerate(lanes)]))
+    return Blocks(parts, merged([part(number) for number in range(parts)]))
 
 
 def bruck(num_ranks: int) -> Blocks:
@@ -193,10 +193,8 @@ def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
             values = ranges(begin[given.values], size[given.values])
             return cut(values.astype(np.int32), lengths)
 
-        return each._replace(
-            source=member[each.source], target=member[each.target],
-            width=carried(0).lengths, carried=carried,
-        )  # fmt: skip
+        ends = member[each.source], member[each.target]
+        return Steps(*ends, carried(0).lengths, each.sums, carried, each.times)
 
     return _with_pairs([one(each) for each in found], num_ranks, core)
 
@@ -217,16 +215,6 @@ def fold(num_ranks: int, core: int) -> tuple[Ints, Ints, Ints]:
     size = np.where(number < more, 2, 1)
     begin = np.cumsum(size) - size
     return (begin + size - 1).astype(np.int32), size, begin
-
-
-def torus_rings(sides: Sequence[int]) -> Blocks:
-    """Return rings along one dimension after the other. A part of each block begins in each.
-
-    There are two parts per dimension, one for each direction.
-
-    Ranks are numbered row by row, the last coordinate fastest.
-    """
-    return _each_way(sides, ring_lane)
 
 
 def _each_way(
@@ -281,24 +269,13 @@ def _products(sides: Sequence[int], chosen: list[Ints]) -> Ints:
     return found
 
 
-def swing(sides: Sequence[int]) -> Blocks:
+def swing_lane(sides: Sequence[int], order: Sequence[int], direction: int) -> list[Steps]:
     """Return Swing: exchanges at distances 1, −1, 3, −5, 11 …, in reverse as an all-gather.
 
     As a reduce-scatter, step s of a dimension joins even a with a + ρ and odd a with a − ρ,
-    ρ = (1 − (−2)^(s+1)) / 3. Dimensions take turns. A part of each block begins in each dimension,
-    each way. Blocks that the partner has are not sent, if sides are no powers of 2. Sides are even.
+    ρ = (1 − (−2)^(s+1)) / 3. Dimensions take turns. Blocks that the partner has are not sent, if
+    sides are no powers of 2. Sides are even.
     """
-    return _each_way(sides, _swing_lane)
-
-
-def swing_on_ring(num_ranks: int) -> Blocks:
-    """Swing of ranks in a ring. Of an odd number the first two are folded."""
-    core = num_ranks - num_ranks % 2 if num_ranks > 1 else 1
-    lanes = [_swing_lane([core], [0], way) for way in (1, -1)]
-    return together([folded(lane, num_ranks, core) for lane in lanes])
-
-
-def _swing_lane(sides: Sequence[int], order: Sequence[int], direction: int) -> list[Steps]:
     turns = [
         (dim, step)
         for step in range((max(sides) - 1).bit_length())
@@ -336,22 +313,6 @@ def _swing_along(sides: Sequence[int], have: list[Ints], dim: int, distance: int
 # -- all-to-alls -----------------------------------------------------------------------------------
 
 
-def linear_all_to_all(num_ranks: int) -> list[Steps]:
-    """Return one step in which each rank sends to all others, the next rank first."""
-    source, target = pairs(num_ranks)
-    return steps(source, target, lambda _: (source * num_ranks + target)[:, None])
-
-
-def pairwise_all_to_all(num_ranks: int) -> list[Steps]:
-    """Return steps in which each rank sends to one other."""
-    ranks = np.arange(num_ranks)
-
-    def one(target: Ints) -> list[Steps]:
-        return steps(ranks, target, lambda _: (ranks * num_ranks + target)[:, None])
-
-    return [each for number in range(1, num_ranks) for each in one(partners(num_ranks, number))]
-
-
 def bruck_all_to_all(num_ranks: int) -> list[Steps]:
     """Return steps that send on by 2^s each chunk whose distance has bit s (Bruck et al. 1997).
 
@@ -361,19 +322,10 @@ def bruck_all_to_all(num_ranks: int) -> list[Steps]:
     found = list[Steps]()
     for bit in range((num_ranks - 1).bit_length()):
         sent = distances[distances >> bit & 1 == 1]
-        chunks = _passing(num_ranks, sent, 2**bit)
+        source = (ranks[:, None] - sent % 2**bit) % num_ranks
+        chunks = always(source * num_ranks + (source + sent) % num_ranks)
         found += steps(ranks, (ranks + 2**bit) % num_ranks, chunks, width=len(sent))
     return found
-
-
-def _passing(num_ranks: int, sent: Ints, hop: int) -> Callable[[int], Ints]:
-    """Return the ``carried`` of a hop: chunks of these distances, at the ranks where they are."""
-
-    def chunks(_: int) -> Ints:
-        source = (np.arange(num_ranks)[:, None] - sent % hop) % num_ranks
-        return source * num_ranks + (source + sent) % num_ranks
-
-    return chunks
 
 
 def with_pair_sizes(
@@ -391,11 +343,6 @@ def with_pair_sizes(
     pair_bytes
         float64[P, P], what each rank (row) has for each, itself included.
 
-    Raises
-    ------
-    InputError
-        If the program is none, the table is not square, or sizes are not finite and at least 0.
-
     Examples
     --------
     >>> from netloom.workload.programs.collectives.algorithms import collective_program
@@ -407,13 +354,6 @@ def with_pair_sizes(
     [8.0, 12.0, 4.0]
     """
     sizes, ranks = np.asarray(pair_bytes, np.float64), program.num_ranks
-    if program.collective != "all-to-all":
-        raise InputError("sizes of pairs", f"for {program.collective}", "all-to-all")
-    if sizes.shape != (ranks, ranks):
-        shape = "x".join(map(str, sizes.shape))
-        raise InputError("sizes of pairs", f"a table of {shape}", f"{ranks}x{ranks}")
-    if not (np.isfinite(sizes) & (sizes >= 0)).all():
-        raise InputError("sizes of pairs", "some below 0, or not finite", "bytes of at least 0")
     size = float(sizes.sum(axis=1).max())
     slices = program.num_chunks // ranks**2
     part = np.repeat(sizes.ravel() / (slices * (size or 1.0)), slices)
@@ -422,17 +362,10 @@ def with_pair_sizes(
     offsets, values = program.chunks
     carried = np.append(0, np.cumsum(kept[values], dtype=np.int64))[offsets]
     sent = np.diff(carried) > 0
-    return replace(
-        program,
-        chunk_size=part[kept],
-        first_owner=program.first_owner[kept],
-        final_owner=program.final_owner[kept],
-        source=program.source[sent],
-        target=program.target[sent],
-        step=program.step[sent],
-        sums=program.sums[sent],
-        chunks=Lists(np.append(0, carried[1:][sent]), number[values[kept[values]]]),
-    ), size
+    columns = {name: getattr(program, name)[sent] for name in ("source", "target", "step", "sums")}
+    owners = {name: getattr(program, name)[kept] for name in ("first_owner", "final_owner")}
+    chunks = Lists(np.append(0, carried[1:][sent]), number[values[kept[values]]])
+    return replace(program, chunk_size=part[kept], chunks=chunks, **columns, **owners), size
 
 
 # -- trees -----------------------------------------------------------------------------------------
@@ -443,45 +376,24 @@ def star(num_ranks: int) -> Ints:
     return np.append(-1, np.zeros(num_ranks - 1, np.int64))
 
 
-def chain(num_ranks: int) -> Ints:
-    """Return the parents of a chain: the rank before."""
-    return np.arange(num_ranks) - 1
-
-
-def binary_tree(num_ranks: int) -> Ints:
-    """Return the parents of a binary tree, level by level: r has 2r + 1 and 2r + 2."""
-    return (np.arange(num_ranks) - 1) // 2
-
-
-def nccl_tree(num_ranks: int) -> Ints:
-    """Return the parents of the first of NCCL's two trees: r's lowest bit set, the next one added.
-
-    If there is no such rank, the bit is only removed.
-    """
-    ranks = np.arange(num_ranks)
-    bit = ranks & -ranks
-    up = (ranks ^ bit) | (bit << 1)
-    return np.where(ranks == 0, -1, np.where(up >= num_ranks, ranks ^ bit, up))
-
-
 def nccl_trees(num_ranks: int) -> list[Ints]:
     """Return the parents of NCCL's two trees: a leaf of one is inside the other.
 
-    The second is the first mirrored if the number is even, shifted by one if it is odd.
+    In the first, r's lowest bit is removed, and the next one added, if there is such a rank. The
+    second is the first mirrored if the number is even, shifted by one if it is odd.
 
     Examples
     --------
     >>> [tree.tolist() for tree in nccl_trees(6)]
     [[-1, 2, 4, 2, 0, 4], [1, 5, 3, 1, 3, -1]]
     """
-    first, ranks = nccl_tree(num_ranks), np.arange(num_ranks)
-    if num_ranks % 2:
-        other = first[(ranks - 1) % num_ranks]
-        second = np.where(other < 0, -1, (other + 1) % num_ranks)
-    else:
-        other = first[::-1]
-        second = np.where(other < 0, -1, num_ranks - 1 - other)
-    return [first, second]
+    ranks = np.arange(num_ranks)
+    bit = ranks & -ranks
+    up = (ranks ^ bit) | (bit << 1)
+    first = np.where(ranks == 0, -1, np.where(up >= num_ranks, ranks ^ bit, up))
+    other = first[(ranks - 1) % num_ranks] if num_ranks % 2 else first[::-1]
+    named = (other + 1) % num_ranks if num_ranks % 2 else num_ranks - 1 - other
+    return [first, np.where(other < 0, -1, named)]
 
 
 def on_nodes(tree: Ints, ranks_per_node: int) -> Ints:
@@ -567,37 +479,16 @@ def recursive_doubling_sums(num_ranks: int) -> list[Steps]:
 
     Other numbers than powers of 2 are folded: see ``folded``.
     """
-    core = 2 ** (num_ranks.bit_length() - 1)
-    member, more = fold(num_ranks, core)[0], num_ranks - core
-    even, number = np.arange(0, 2 * more, 2), np.arange(core)
-    found = steps(even, even + 1, _first_chunk(more), sums=True)
-    for bit in range(core.bit_length() - 1):
-        found += steps(member, member[number ^ 2**bit], _first_chunk(core), sums=True)
-    return [*found, *steps(even + 1, even, _first_chunk(more))]
+    found = recursive_doubling(num_ranks).steps
+    summing = len(found) - (num_ranks.bit_count() > 1)  # the even of pairs get the sum at last
+    made = [
+        steps(each.source, each.target, _first_chunk(len(each.source)), sums=number < summing)
+        for number, each in enumerate(found)
+    ]
+    return [*itertools.chain(*made)]
 
 
 # -- nodes and rails -------------------------------------------------------------------------------
-
-
-def nodes_broadcast(nodes: int, ranks_per_node: int) -> list[Steps]:
-    """Return a broadcast of g chunks from rank 0.
-
-    Rank l of its node gets chunk l, which goes along its rail (binomial), and then round each node.
-    """
-    return [
-        *linear_scatter(ranks_per_node),
-        *_rails(nodes, ranks_per_node),
-        *_inside(nodes, ranks_per_node, 1),
-    ]
-
-
-def nodes_reduce(nodes: int, ranks_per_node: int) -> list[Steps]:
-    """Return the reduction of g chunks to rank 0: a broadcast backwards."""
-    return [
-        *backwards(_inside(nodes, ranks_per_node, -1)),
-        *backwards(_rails(nodes, ranks_per_node)),
-        *backwards(linear_scatter(ranks_per_node), sums=False),
-    ]
 
 
 def _rails(nodes: int, ranks_per_node: int) -> list[Steps]:
@@ -695,60 +586,59 @@ class Request:
         """Return how many nodes there are, and ranks on each. Refuse what does not divide."""
         each = self.ranks_per_node
         if each is None:
-            raise InputError(
-                "algorithm", "no equal number of ranks per node", "as many ranks on each node"
-            )
+            found = "no equal number of ranks per node"
+            raise InputError("algorithm", found, "as many ranks on each node")
         return self.num_ranks // each, each
 
-    def sides(self, name: str) -> tuple[int, ...]:
-        """Return the sides of the torus."""
-        if self.torus is None:
-            raise InputError(
-                "algorithm", f"{name} without a torus", "a torus, or another algorithm"
-            )
-        return self.torus
 
-
-Direction: TypeAlias = int
-Maker: TypeAlias = "Callable[[Request, Direction], Blocks]"
-
-
-def _swing(request: Request, _: Direction) -> Blocks:
+def _swing(request: Request, _: int) -> Blocks:
+    """Swing on a torus, or on the ranks as a ring: of an odd number the first two are folded."""
     if request.torus is None:
-        return swing_on_ring(request.num_ranks)
+        count = request.num_ranks
+        core = count - count % 2 if count > 1 else 1
+        lanes = [swing_lane([core], [0], way) for way in (1, -1)]
+        return together([folded(lane, count, core) for lane in lanes])
     odd = [side for side in request.torus if side > 1 and side % 2]
     if odd:
         raise InputError("algorithm", f"swing on a torus with a side of {odd[0]}", "even sides")
-    return swing(request.torus)
+    return _each_way(request.torus, swing_lane)
 
 
-_BLOCKS: dict[str, Maker] = {
-    "linear": lambda request, _: linear(request.num_ranks),
-    "pairwise": lambda request, _: pairwise(request.num_ranks),
-    "ring": lambda request, direction: ring(request.num_ranks, direction),
-    "bidirectional-ring": lambda request, _: bidirectional_ring(request.num_ranks),
+def _torus_rings(request: Request, _: int) -> Blocks:
+    """Rings along one dimension after the other."""
+    if request.torus is None:
+        wanted = "a torus, or another algorithm"
+        raise InputError("algorithm", "torus-rings without a torus", wanted)
+    return _each_way(request.torus, ring_lane)
+
+
+_BLOCKS: dict[str, Callable[[Request, int], Blocks]] = {
+    "linear": lambda request, _: exchanged(request.num_ranks, at_once=True),
+    "pairwise": lambda request, _: exchanged(request.num_ranks, at_once=False),
+    "ring": lambda request, way: ring(request.num_ranks, way),
+    "bidirectional-ring": lambda request, _: together(
+        [ring(request.num_ranks, way).steps for way in (1, -1)]
+    ),
     "recursive-doubling": lambda request, _: recursive_doubling(request.num_ranks),
     "bruck": lambda request, _: bruck(request.num_ranks),
     "pat": lambda request, _: pat(request.num_ranks),
     "swing": _swing,
-    "torus-rings": lambda request, _: torus_rings(request.sides("torus-rings")),
-    "hierarchical": lambda request, direction: Blocks(
-        1, ring_lane(request.nodes(), [0, 1], direction)
-    ),
+    "torus-rings": _torus_rings,
+    "hierarchical": lambda request, way: Blocks(1, ring_lane(request.nodes(), [0, 1], way)),
 }
 """All-gathers. The direction is that of rings: 1, or −1 for what is taken backwards."""
 
 _TREES: dict[str, Callable[[int], list[Ints]]] = {
     "linear": lambda num_ranks: [star(num_ranks)],
-    "chain": lambda num_ranks: [chain(num_ranks)],
-    "binary-tree": lambda num_ranks: [binary_tree(num_ranks)],
+    "chain": lambda num_ranks: [np.arange(num_ranks) - 1],
+    "binary-tree": lambda num_ranks: [(np.arange(num_ranks) - 1) // 2],
     "double-binary-tree": lambda num_ranks: (
         [np.append(-1, tree + 1) for tree in nccl_trees(num_ranks - 1)]
         if num_ranks > 1
         else [star(1)] * 2
     ),
 }
-"""Trees with root 0, each for a part of the vector."""
+"""Trees with root 0, each for a part of the vector: the parent of each rank."""
 
 
 def _gathering(name: str, request: Request) -> Outline:
@@ -802,14 +692,10 @@ def _recursive_doubling(request: Request) -> Outline:
 def _dissemination(request: Request) -> Outline:
     """In step s rank r tells r + 2^s (Hensgen, Finkel & Manber 1988)."""
     size = request.num_ranks
-    ranks, same = np.arange(size), np.zeros((size, 1), np.int64)
+    ranks, chunk = np.arange(size), _first_chunk(size)
     distances = [2**bit for bit in range((size - 1).bit_length())]
-    found = [
-        each
-        for distance in distances
-        for each in steps(ranks, (ranks + distance) % size, lambda _: same, sums=True)
-    ]
-    return _whole(request, found)
+    made = [steps(ranks, (ranks + each) % size, chunk, sums=True) for each in distances]
+    return _whole(request, [*itertools.chain(*made)])
 
 
 def _scatter_all_gather(request: Request) -> Outline:
@@ -822,8 +708,7 @@ def _rabenseifner_reduce(request: Request) -> Outline:
     """Recursive halving, then a binomial gather."""
     size = request.num_ranks
     halving = backwards(recursive_doubling(size).steps)
-    gather = backwards(binomial_scatter(size), sums=False)
-    return _whole(request, [*halving, *gather], size)
+    return _whole(request, [*halving, *backwards(binomial_scatter(size), sums=False)], size)
 
 
 def _scattered(name: str, request: Request) -> Outline:
@@ -838,14 +723,21 @@ def _scattered(name: str, request: Request) -> Outline:
 
 
 def _hierarchical(request: Request) -> Outline:
-    """Return a broadcast or a reduction through nodes and rails."""
+    """Return a broadcast or a reduction of g chunks through nodes and rails.
+
+    Rank l of the root's node gets chunk l, which goes along its rail (binomial), and then round
+    each node. A reduction is that backwards.
+    """
     num_nodes, each = request.nodes()
-    make = nodes_broadcast if request.collective == "broadcast" else nodes_reduce
+    to_all, scatter = request.collective == "broadcast", linear_scatter(each)
+    inside = _inside(num_nodes, each, 1 if to_all else -1)
+    found = [*_rails(num_nodes, each), *inside]
+    whole_way = [*backwards(found), *backwards(scatter, sums=False)]
     root_node, root_place = divmod(request.root, each)
     node, place = np.divmod(np.arange(request.num_ranks), each)
     label = (node + root_node) % num_nodes * each + (place + root_place) % each
-    found = relabelled(make(num_nodes, each), label)
-    return whole(request.collective, request.num_ranks, found, chunks=each, root=request.root)
+    placed = relabelled([*scatter, *found] if to_all else whole_way, label)
+    return whole(request.collective, request.num_ranks, placed, chunks=each, root=request.root)
 
 
 def _all_to_all(make: Callable[..., list[Steps]], request: Request) -> Outline:
@@ -854,61 +746,55 @@ def _all_to_all(make: Callable[..., list[Steps]], request: Request) -> Outline:
     return blockwise("all-to-all", request.num_ranks, make(*sizes))
 
 
-_GATHERS = (
-    "linear", "ring", "bidirectional-ring", "recursive-doubling", "bruck", "pat", "swing",
-    "torus-rings", "hierarchical",
-)  # fmt: skip
-
 PIPELINED = ("linear", "chain", "binary-tree", "double-binary-tree")
 """Algorithms of broadcast, reduce and all-reduce that send chunk after chunk down trees."""
 
-_ALONG = {name: partial(_tree, name) for name in PIPELINED}
+
+def _named(
+    make: Callable[[str, Request], Outline], names: Sequence[str]
+) -> dict[str, Callable[[Request], Outline]]:
+    return {name: partial(make, name) for name in names}
+
+
+_GATHERS = [name for name in _BLOCKS if name != "pairwise"]
 
 ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
     "broadcast": {
-        **_ALONG,
+        **_named(_tree, PIPELINED),
         "binomial": _binomial,
         "scatter-all-gather": _scatter_all_gather,
         "hierarchical": _hierarchical,
     },
     "reduce": {
-        **_ALONG,
+        **_named(_tree, PIPELINED),
         "binomial": _binomial,
         "rabenseifner": _rabenseifner_reduce,
         "hierarchical": _hierarchical,
     },
     "all-reduce": {
-        **{name: _ALONG[name] for name in ("linear", "chain", "binary-tree")},
+        **_named(_tree, PIPELINED[:-1]),
         "binomial": _binomial,
         "double-binary-tree": _double_all_reduce,
-        "ring": partial(_gathering, "ring"),
-        "bidirectional-ring": partial(_gathering, "bidirectional-ring"),
+        **_named(_gathering, ("ring", "bidirectional-ring")),
         "recursive-doubling": _recursive_doubling,
         "rabenseifner": partial(_gathering, "recursive-doubling"),
-        **{
-            name: partial(_gathering, name)
-            for name in ("bruck", "swing", "torus-rings", "hierarchical")
-        },
+        **_named(_gathering, ("bruck", "swing", "torus-rings", "hierarchical")),
     },
-    "all-gather": {name: partial(_gathering, name) for name in _GATHERS},
+    "all-gather": _named(_gathering, _GATHERS),
     "reduce-scatter": {
-        **{
-            name: partial(_gathering, name)
-            for name in ("pairwise", *_GATHERS)
-            if name != "recursive-doubling"
-        },
+        **_named(_gathering, ["pairwise", *(n for n in _GATHERS if n != "recursive-doubling")]),
         "recursive-halving": partial(_gathering, "recursive-doubling"),
     },
-    "gather": {name: partial(_scattered, name) for name in ("linear", "binomial")},
-    "scatter": {name: partial(_scattered, name) for name in ("linear", "binomial")},
+    "gather": _named(_scattered, ("linear", "binomial")),
+    "scatter": _named(_scattered, ("linear", "binomial")),
     "all-to-all": {
-        "linear": partial(_all_to_all, linear_all_to_all),
-        "pairwise": partial(_all_to_all, pairwise_all_to_all),
+        "linear": partial(_all_to_all, partial(exchanged_all_to_all, at_once=True)),
+        "pairwise": partial(_all_to_all, partial(exchanged_all_to_all, at_once=False)),
         "bruck": partial(_all_to_all, bruck_all_to_all),
         "hierarchical": partial(_all_to_all, nodes_all_to_all),
     },
     "barrier": {
-        "linear": _ALONG["linear"],
+        **_named(_tree, PIPELINED[:1]),
         "binomial": _binomial,
         "recursive-doubling": _recursive_doubling,
         "dissemination": _dissemination,
@@ -993,14 +879,7 @@ def outline(
 
 
 def collective_program(
-    collective: str,
-    algorithm: str,
-    num_ranks: int,
-    *,
-    root: int = 0,
-    chunks: int = 1,
-    ranks_per_node: int | None = None,
-    torus: tuple[int, ...] | None = None,
+    collective: str, algorithm: str, num_ranks: int, **options: Any
 ) -> CollectiveProgram:
     """Return a collective by a known algorithm, message by message. See ``outline``.
 
@@ -1014,10 +893,7 @@ def collective_program(
     >>> collective_program("all-gather", "bruck", 6)
     <all-gather, bruck: 6 ranks, 6 chunks, 18 messages in 3 steps>
     """
-    found = outline(
-        collective, algorithm, num_ranks,
-        root=root, chunks=chunks, ranks_per_node=ranks_per_node, torus=torus,
-    )  # fmt: skip
+    found = outline(collective, algorithm, num_ranks, **options)
     carried = sum(each.times * int(each.width.sum()) for each in found.steps)
     if carried > MOST_CARRIED:
         said = f"{num_ranks}, with which messages carry {carried} chunks"

@@ -25,6 +25,7 @@ however the execution went (Lamport's order with vector clocks).
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict, deque
 from collections.abc import Hashable, Sequence
@@ -32,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, gcd, lcm
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -86,13 +87,32 @@ class Step:
 
 
 @dataclass
+class _Touched:
+    """Who last wrote each cell, and who has since read it."""
+
+    writer: dict[Hashable, Any] = field(default_factory=dict)
+    readers: dict[Hashable, list[Any]] = field(default_factory=dict)
+
+    def before(self, reads: Sequence[Hashable], writes: Sequence[Hashable]) -> list[Any]:
+        """Return the steps that a step has to follow if it reads and writes these cells."""
+        found = [self.writer[cell] for cell in (*reads, *writes) if cell in self.writer]
+        return found + [each for cell in writes for each in self.readers.get(cell, ())]
+
+    def note(self, step: Any, reads: Sequence[Hashable], writes: Sequence[Hashable]) -> None:
+        """Note which cells a step reads and writes."""
+        for cell in reads:
+            self.readers.setdefault(cell, []).append(step)
+        for cell in writes:
+            self.writer[cell], self.readers[cell] = step, []
+
+
+@dataclass
 class _Gpu:
-    """The thread blocks of a GPU, with who last wrote and who has since read each cell."""
+    """The thread blocks of a GPU, and which of their steps touched each cell."""
 
     peers: list[tuple[int, int]] = field(default_factory=lambda: [(-1, -1)])
     blocks: list[list[Step]] = field(default_factory=lambda: [[]])
-    writer: dict[Cell, tuple[int, int]] = field(default_factory=dict)
-    readers: dict[Cell, list[tuple[int, int]]] = field(default_factory=dict)
+    touched: _Touched = field(default_factory=_Touched)
     seen: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def block(self, send: int, receive: int) -> int:
@@ -104,15 +124,11 @@ class _Gpu:
 
     def add(self, block: int, step: Step, reads: Cell | None, writes: Cell | None) -> None:
         """Append a step that touches so many cells from these on, after all that it waits for."""
-        read = _run(reads, step.chunks)
-        written = _run(writes, step.chunks)
-        before = {self.writer[cell] for cell in read + written if cell in self.writer}
-        before |= {each for cell in written for each in self.readers.get(cell, ())}
-        latest: dict[int, int] = {}
-        for other, place in before:
+        cells = _run(reads, step.chunks), _run(writes, step.chunks)
+        steps, latest = self.blocks[block], dict[int, int]()
+        for other, place in self.touched.before(*cells):
             if other != block and self.seen.get((block, other), -1) < place:
                 latest[other] = max(latest.get(other, -1), place)
-        steps = self.blocks[block]
         for number, (other, place) in enumerate(sorted(latest.items())):
             self.seen[block, other] = place
             self.blocks[other][place].waited_for = True
@@ -120,13 +136,8 @@ class _Gpu:
                 steps.append(Step("nop", Cell("i", -1), Cell("o", -1), 0, (other, place)))
             else:
                 step.waits = (other, place)
-        here = (block, len(steps))
+        self.touched.note((block, len(steps)), *cells)
         steps.append(step)
-        for cell in read:
-            self.readers.setdefault(cell, []).append(here)
-        for cell in written:
-            self.writer[cell] = here
-            self.readers[cell] = []
 
 
 def _run(first: Cell | None, count: int) -> list[Cell]:
@@ -175,18 +186,19 @@ def equal_chunks(program: CollectiveProgram) -> CollectiveProgram:
 
 
 class _Layout:
-    """Where each rank keeps each chunk."""
+    """Where each rank keeps each chunk, and what it copies: ``sizes`` of input, output, scratch."""
 
     def __init__(self, program: CollectiveProgram) -> None:
-        ranks, owner = program.num_ranks, program.first_owner
-        self.collective = program.collective
+        ranks, owner, kind = program.num_ranks, program.first_owner, program.collective
+        self.collective = kind
         self.source, self.final = owner.tolist(), program.final_owner.tolist()
-        groups = {
-            "all-gather": owner, "reduce-scatter": program.final_owner,
-            "all-reduce": np.zeros_like(owner),
-            "all-to-all": owner.astype(np.int64) * ranks + program.final_owner,
-        }[program.collective]  # fmt: skip
-        wanted = {"all-reduce": 1, "all-to-all": ranks**2}.get(program.collective, ranks)
+        groups, wanted = owner, ranks
+        if kind == "reduce-scatter":
+            groups = program.final_owner
+        elif kind == "all-reduce":
+            groups, wanted = np.zeros_like(owner), 1
+        elif kind == "all-to-all":
+            groups, wanted = owner.astype(np.int64) * ranks + program.final_owner, ranks**2
         counts = np.bincount(groups, minlength=wanted)
         if (counts != counts[0]).any():
             raise InputError("msccl", "ranks whose chunks differ", "equal chunks of every rank")
@@ -211,43 +223,37 @@ class _Layout:
 
     def sizes(self, rank: int) -> tuple[int, int, int]:
         """Return the chunks of input, output and scratch."""
-        all_of_them = self.per_loop
+        whole, each = self.per_loop, self.each
         return {
-            "all-gather": (self.each, all_of_them, 0),
-            "reduce-scatter": (all_of_them, self.each, all_of_them),
-            "all-reduce": (all_of_them, all_of_them, 0),
-            "all-to-all": (all_of_them, all_of_them, len(self.scratch[rank])),
+            "all-gather": (each, whole, 0),
+            "reduce-scatter": (whole, each, whole),
+            "all-reduce": (whole, whole, 0),
+            "all-to-all": (whole, whole, len(self.scratch[rank])),
         }[self.collective]
 
-    def copies(self, rank: int) -> tuple[tuple[Cell, Cell, int], tuple[Cell, Cell, int] | None]:
-        """Return what a rank copies at first, and in the end: from, to, how many chunks."""
-        own = Cell("o", rank * self.each)
-        whole = (Cell("i", 0), Cell("o", 0), self.per_loop)
-        if self.collective == "reduce-scatter":
-            end = (Cell("s", rank * self.each), Cell("o", 0), self.each)
-            return (Cell("i", 0), Cell("s", 0), self.per_loop), end
-        if self.collective == "all-reduce":
-            return whole, None
-        start = Cell("i", 0 if self.collective == "all-gather" else rank * self.each)
-        return (start, own, self.each), None
+    def copy(self, gpu: _Gpu, rank: int, *, at_end: bool) -> None:
+        """Append what a rank copies at first, or in the end, in steps of ``MOST_COUNT`` chunks."""
+        own, count = rank * self.each, self.each
+        source, target = Cell("i", 0 if self.collective == "all-gather" else own), Cell("o", own)
+        if self.collective == "reduce-scatter" and at_end:
+            source, target = Cell("s", own), Cell("o", 0)
+        elif at_end:
+            return
+        elif self.collective in ("reduce-scatter", "all-reduce"):
+            whole = "s" if self.collective == "reduce-scatter" else "o"
+            source, target, count = Cell("i", 0), Cell(whole, 0), self.per_loop
+        for done in range(0, count, MOST_COUNT):
+            here, there = (Cell(end.buffer, end.offset + done) for end in (source, target))
+            gpu.add(0, Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
 
 
 def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "netloom") -> None:
-    """Write a program as MSCCL XML: see ``msccl_text``.
-
-    Raises
-    ------
-    InputError
-        As ``msccl_text`` does, or if the file cannot be written.
-    """
-    write_text(path, msccl_text(program, name=name))
-
-
-def msccl_text(program: CollectiveProgram, *, name: str = "netloom") -> str:
-    """Return a program as MSCCL XML, with all attributes that parsers demand.
+    """Write a program as MSCCL XML, with all attributes that parsers demand.
 
     Parameters
     ----------
+    path
+        An existing file is replaced.
     program
         An all-gather, reduce-scatter, all-reduce or all-to-all, of which every rank has as much.
     name
@@ -256,14 +262,16 @@ def msccl_text(program: CollectiveProgram, *, name: str = "netloom") -> str:
     Raises
     ------
     InputError
-        As ``equal_chunks`` does, or if the collective is another one, or ranks have not equally
-        much.
+        As ``equal_chunks`` does, or if the collective is another one, ranks have not equally much,
+        or the file cannot be written.
 
     Examples
     --------
+    >>> from tempfile import mkdtemp
     >>> from netloom.workload.programs.collectives.algorithms import collective_program
-    >>> text = msccl_text(collective_program("all-gather", "ring", 2))
-    >>> print(text.splitlines()[0])
+    >>> path = Path(mkdtemp()) / "ring.xml"
+    >>> write_msccl(path, collective_program("all-gather", "ring", 2))
+    >>> print(path.read_text().splitlines()[0])
     <algo name="netloom" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2" coll="allgather"
     inplace="1" outofplace="1" minBytes="0" maxBytes="1099511627776">
     """
@@ -272,48 +280,35 @@ def msccl_text(program: CollectiveProgram, *, name: str = "netloom") -> str:
     program = equal_chunks(program)
     layout = _Layout(program)
     gpus = [_Gpu() for _ in range(program.num_ranks)]
-    copies = [layout.copies(rank) for rank in range(program.num_ranks)]
-    for gpu, (start, _) in zip(gpus, copies, strict=True):
-        _copy(gpu, start)
-    starts = np.searchsorted(program.step, np.arange(program.num_steps + 1))
-    for step in range(program.num_steps):
-        _exchange(program, layout, gpus, range(int(starts[step]), int(starts[step + 1])))
-    for gpu, (_, end) in zip(gpus, copies, strict=True):
-        if end is not None:
-            _copy(gpu, end)
-    in_place = int(program.collective != "all-to-all")
-    head: dict[str, str | int] = {
-        "name": name, "proto": "Simple", "nchannels": 1, "nchunksperloop": layout.per_loop,
-        "ngpus": program.num_ranks, "coll": NAMES[program.collective], "inplace": in_place,
-        "outofplace": 1, "minBytes": 0, "maxBytes": MOST_BYTES,
-    }  # fmt: skip
-    lines = [_tag("algo", head, ">")]
     for rank, gpu in enumerate(gpus):
-        sizes = dict(zip(("i_chunks", "o_chunks", "s_chunks"), layout.sizes(rank), strict=True))
-        lines.append("  " + _tag("gpu", {"id": rank, **sizes}, ">"))
+        layout.copy(gpu, rank, at_end=False)
+    starts = np.searchsorted(program.step, np.arange(program.num_steps + 1)).tolist()
+    for messages in itertools.starmap(range, itertools.pairwise(starts)):
+        _exchange(program, layout, gpus, messages)
+    for rank, gpu in enumerate(gpus):
+        layout.copy(gpu, rank, at_end=True)
+    # as parsers want tags: double quotes, single blanks, none before the end
+    called, in_place = quoteattr(name.replace('"', "'")), int(program.collective != "all-to-all")
+    lines = [
+        f'<algo name={called} proto="Simple" nchannels="1" nchunksperloop="{layout.per_loop}" '
+        f'ngpus="{program.num_ranks}" coll="{NAMES[program.collective]}" inplace="{in_place}" '
+        f'outofplace="1" minBytes="0" maxBytes="{MOST_BYTES}">'
+    ]
+    for rank, gpu in enumerate(gpus):
+        sizes = 'i_chunks="{}" o_chunks="{}" s_chunks="{}"'.format(*layout.sizes(rank))
+        lines.append(f'  <gpu id="{rank}" {sizes}>')
         for block, (send, receive) in enumerate(gpu.peers):
-            said: dict[str, str | int] = {"id": block, "send": send, "recv": receive, "chan": 0}
-            lines.append("    " + _tag("tb", said, ">"))
-            for place, each in enumerate(gpu.blocks[block]):
-                said = {
-                    "s": place, "type": each.kind, "srcbuf": each.source.buffer,
-                    "srcoff": each.source.offset, "dstbuf": each.target.buffer,
-                    "dstoff": each.target.offset, "cnt": each.chunks, "depid": each.waits[0],
-                    "deps": each.waits[1], "hasdep": int(each.waited_for),
-                }  # fmt: skip
-                lines.append("      " + _tag("step", said, "/>"))
+            lines.append(f'    <tb id="{block}" send="{send}" recv="{receive}" chan="0">')
+            lines += (
+                f'      <step s="{place}" type="{each.kind}" srcbuf="{each.source.buffer}" '
+                f'srcoff="{each.source.offset}" dstbuf="{each.target.buffer}" '
+                f'dstoff="{each.target.offset}" cnt="{each.chunks}" depid="{each.waits[0]}" '
+                f'deps="{each.waits[1]}" hasdep="{int(each.waited_for)}"/>'
+                for place, each in enumerate(gpu.blocks[block])
+            )
             lines.append("    </tb>")
         lines.append("  </gpu>")
-    return "\n".join([*lines, "</algo>", ""])
-
-
-def _copy(gpu: _Gpu, what: tuple[Cell, Cell, int]) -> None:
-    """Append copies within a GPU, in steps of at most ``MOST_COUNT`` chunks."""
-    source, target, count = what
-    for done in range(0, count, MOST_COUNT):
-        here = Cell(source.buffer, source.offset + done)
-        there = Cell(target.buffer, target.offset + done)
-        gpu.add(0, Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
+    write_text(path, "\n".join([*lines, "</algo>", ""]))
 
 
 def _exchange(
@@ -323,36 +318,28 @@ def _exchange(
     sent = []
     for message in messages:
         source, target = int(program.source[message]), int(program.target[message])
-        sums = bool(program.sums[message])
         for chunk in program.chunks.of(message).tolist():
-            cells = layout.cell(source, chunk), layout.cell(target, chunk)
-            sent.append((source, target, sums, *cells))
-    sent.sort(key=lambda each: (*each[:2], each[4], each[2]))
-    runs: list[tuple[int, int, bool, Cell, Cell, int]] = []
-    for source, target, sums, here, there in sent:
+            here, there = layout.cell(source, chunk), layout.cell(target, chunk)
+            sent.append((source, target, there, here, bool(program.sums[message])))
+    sent.sort()
+    runs: list[tuple[Cell, int, int, Cell, bool, int]] = []
+    for source, target, there, here, sums in sent:
         if runs:
-            *same, first, into, count = runs[-1]
+            into, *same, first, adds, count = runs[-1]
             following = (_run(first, count + 1)[-1], _run(into, count + 1)[-1])
-            if same == [source, target, sums] and following == (here, there) and count < MOST_COUNT:
-                runs[-1] = (source, target, sums, first, into, count + 1)
+            alike = (*same, adds, *following) == (source, target, sums, here, there)
+            if alike and count < MOST_COUNT:
+                runs[-1] = (*runs[-1][:-1], count + 1)
                 continue
-        runs.append((source, target, sums, here, there, 1))
-    for source, target, _, here, there, count in sorted(runs, key=lambda run: (run[4], run[:2])):
+        runs.append((there, source, target, here, sums, 1))
+    runs.sort(key=lambda run: run[:3])
+    for there, source, target, here, _, count in runs:
         gpu = gpus[source]
         gpu.add(gpu.block(target, -1), Step("s", here, there, count), here, None)
-    for source, target, sums, here, there, count in sorted(runs, key=lambda run: (run[4], run[:2])):
+    for there, source, target, here, sums, count in runs:
         gpu = gpus[target]
         step = Step("rrc", there, there, count) if sums else Step("r", here, there, count)
         gpu.add(gpu.block(-1, source), step, there if sums else None, there)
-
-
-def _tag(name: str, attributes: dict[str, str | int], end: str) -> str:
-    """Return a tag as the parsers want it: double quotes, single blanks, none before the end."""
-    said = " ".join(
-        f"{key}={quoteattr(str(value).replace(chr(34), chr(39)))}"
-        for key, value in attributes.items()
-    )
-    return f"<{name} {said}{end}"
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -394,6 +381,9 @@ INSIDE = {"algo": "", "gpu": "algo", "tb": "gpu", "step": "tb"}
 Connection: TypeAlias = tuple[int, int, int]
 """From which GPU to which, and by which channel."""
 
+Place: TypeAlias = tuple[int, Cell]
+"""A cell of a GPU."""
+
 
 @dataclass
 class Block:
@@ -406,8 +396,7 @@ class Block:
     receive: int
     channel: int
     steps: list[Step] = field(default_factory=list)
-    done: int = 0
-    """Steps made so far, when it is executed."""
+    done: int = 0  # steps made so far, when it is executed
 
     @property
     def key(self) -> tuple[int, int]:
@@ -446,17 +435,17 @@ class Algorithm:
         return [each for _, blocks in self.gpus.values() for each in blocks.values()]
 
 
-def parse_msccl(path: str, ranks: int | None = None) -> Algorithm:
-    """Return what a file says. ``ranks``: how many GPUs it must be for, if that is known.
+def parse_msccl(path: str) -> Algorithm:
+    """Return what a file says.
 
     Raises
     ------
     InputError
-        Naming file and line: if it is no such XML, for another number of GPUs or a collective that
-        is not handled, or no GPU could execute it.
+        Naming file and line: if it is no such XML, for a collective that is not handled, or no GPU
+        could execute it.
     """
     parser = expat.ParserCreate()
-    reader = _Reader(path, ranks, parser)
+    reader = _Reader(path, parser)
     try:
         parser.Parse(read_bytes(path, wanted="MSCCL XML"), True)  # noqa: FBT003 (the end)
     except expat.ExpatError as error:
@@ -492,8 +481,8 @@ def parse_msccl(path: str, ranks: int | None = None) -> Algorithm:
 class _Reader:
     """What has been read of a file so far."""
 
-    def __init__(self, path: str, ranks: int | None, parser: expat.XMLParserType) -> None:
-        self.path, self.ranks, self.parser = path, ranks, parser
+    def __init__(self, path: str, parser: expat.XMLParserType) -> None:
+        self.path, self.parser = path, parser
         self.within = [""]
         self.found: Algorithm | None = None
         self.blocks: dict[int, Block] = {}
@@ -527,8 +516,8 @@ class _Reader:
         if collective is None:
             self.refuse(f'coll="{given.get("coll", "")}"', ", ".join(COLLECTIVES))
         gpus, chunks = number["ngpus"], number["nchunksperloop"]
-        if gpus < 1 or self.ranks not in (None, gpus):
-            self.refuse(f'ngpus="{gpus}"', f"{self.ranks or 'at least 1'}")
+        if gpus < 1:
+            self.refuse(f'ngpus="{gpus}"', "at least 1")
         if chunks < 1 or (collective != "all-reduce" and chunks % gpus):
             self.refuse(f'nchunksperloop="{chunks}"', f"a multiple of {gpus} GPUs")
         if chunks > MOST_CHUNKS or chunks * gpus > MOST_CELLS:
@@ -563,13 +552,12 @@ class _Reader:
         assert self.found is not None
         if number["id"] in self.blocks:
             self.refuse(f'tb id="{number["id"]}" twice', "thread blocks of different numbers")
-        for peer in (number["send"], number["recv"]):
+        send, receive = number["send"], number["recv"]
+        for peer in (send, receive):
             if peer == self.gpu or not -1 <= peer < self.found.num_gpus:
                 self.refuse(f"peer {peer} of GPU {self.gpu}", "another GPU, or -1")
-        self.block = Block(
-            self.parser.CurrentLineNumber, self.gpu, number["id"], number["send"], number["recv"],
-            number["chan"],
-        )  # fmt: skip
+        line, channel = self.parser.CurrentLineNumber, number["chan"]
+        self.block = Block(line, self.gpu, number["id"], send, receive, channel)
         self.blocks[number["id"]] = self.block
 
     def _step(self, given: dict[str, str], number: dict[str, int]) -> None:
@@ -594,12 +582,10 @@ class _Reader:
             cells.append(cell)
         if number["cnt"] < (kind != "nop"):
             self.refuse(f'cnt="{number["cnt"]}"', "at least 1")
-        self.block.steps.append(
-            Step(
-                kind, cells[0], cells[1], number["cnt"], (number["depid"], number["deps"]),
-                number["hasdep"] != 0, self.parser.CurrentLineNumber,
-            )
-        )  # fmt: skip
+        waits, count = (number["depid"], number["deps"]), number["cnt"] * (kind != "nop")
+        step = Step(kind, cells[0], cells[1], count, waits, number["hasdep"] != 0)
+        step.line = self.parser.CurrentLineNumber
+        self.block.steps.append(step)
 
 
 # -- run -------------------------------------------------------------------------------------------
@@ -619,7 +605,7 @@ class Order:
     arrived before it. ``known``: how far the other thread blocks surely are.
     """
 
-    def __init__(self, found: Algorithm, blocks: Sequence[Block]) -> None:
+    def __init__(self, found: Algorithm, blocks: list[Block]) -> None:
         self.path = found.path
         self.number = {block.key: place for place, block in enumerate(blocks)}
         self.met: dict[tuple[int, int], dict[Connection, int]] = {each.key: {} for each in blocks}
@@ -631,14 +617,12 @@ class Order:
         self.known = np.zeros((len(blocks), many), np.int32)
         self.told: dict[tuple[int, int, int], tuple[dict[Connection, int], Ints]] = {}
         self.carried: dict[int, Ints] = {}
-        self.writer: dict[Hashable, tuple[int, int, int]] = {}
-        self.readers: dict[Hashable, list[tuple[int, int, int]]] = {}
+        self.touched = _Touched()
 
     def make(
-        self, block: Block, step: Step, place: int, received: int,
-        reads: Sequence[Hashable], writes: Sequence[Hashable],
-    ) -> None:  # fmt: skip
-        """Begin a step: ``received`` is the message that it takes, −1 if none.
+        self, block: Block, step: Step, received: int, reads: list[Place], writes: list[Place]
+    ) -> None:
+        """Begin a block's next step: ``received`` is the message that it takes, −1 if none.
 
         Raises
         ------
@@ -658,15 +642,13 @@ class Order:
             self.taken[received] = tuple(met.values())
         if not self.looks:
             return
-        here = (own, place, step.line)
-        for cell in reads:
-            self.check(here, [self.writer[cell]] if cell in self.writer else [])
-            self.readers.setdefault(cell, []).append(here)
-        for cell in writes:
-            before = self.readers.pop(cell, [])
-            self.check(here, [*before, *([self.writer[cell]] if cell in self.writer else [])])
-            self.writer[cell] = here
-        known[own] = place + 1
+        for other, place, line in self.touched.before(reads, writes):
+            if other != own and known[other] <= place:  # not certain to have come before
+                said = f"a race with line {line}, which touches the same chunk"
+                wanted = "one that waits for the other"
+                raise InputError(f"{self.path}:{step.line}", said, wanted)
+        self.touched.note((own, block.done, step.line), reads, writes)
+        known[own] = block.done + 1
 
     def send(self, block: Block, message: int) -> tuple[int, ...]:
         """Send a message in the step that has begun. Return those that arrive before it leaves."""
@@ -680,19 +662,10 @@ class Order:
         self.carried[message] = self.known[self.number[block.key]].copy()
         return tuple(sorted(after))
 
-    def end(self, block: Block, step: Step, place: int) -> None:
-        """End a step, of which others may wait for."""
-        if step.waited_for:
-            known = self.known[self.number[block.key]].copy()
-            self.told[(*block.key, place)] = dict(self.met[block.key]), known
-
-    def check(self, here: tuple[int, int, int], before: list[tuple[int, int, int]]) -> None:
-        """Refuse a step of which it is not certain that these came before it."""
-        own, _, line = here
-        for other, place, elsewhere in before:
-            if other != own and self.known[own, other] <= place:
-                said = f"a race with line {elsewhere}, which touches the same chunk"
-                raise InputError(f"{self.path}:{line}", said, "one that waits for the other")
+    def tell(self, block: Block) -> None:
+        """End a block's next step, for which others wait."""
+        known = self.known[self.number[block.key]].copy()
+        self.told[(*block.key, block.done)] = dict(self.met[block.key]), known
 
 
 MOST_SHOWN = 6
@@ -706,9 +679,8 @@ class Content(NamedTuple):
     of: frozenset[int]
 
 
-@dataclass
-class Sent:
-    """A message: who sent what to whom, and when. Which of its chunks the receiver adds.
+class Sent(NamedTuple):
+    """A message: who sent what to whom.
 
     ``after``: the messages that have surely arrived before, which sends of a thread block do one
     by one.
@@ -718,10 +690,7 @@ class Sent:
     source: int
     target: int
     what: list[Content]
-    sent: int
-    received: int = -1
-    sums: list[bool] = field(default_factory=list)
-    after: tuple[int, ...] = ()
+    after: tuple[int, ...]
 
 
 class _Run:
@@ -736,11 +705,9 @@ class _Run:
         self.sender = {each.outgoing: each for each in self.blocks}
         self.receiver = {each.incoming: each for each in self.blocks}
         self.messages: list[Sent] = []
-        self.clock = 0
         for block in self.blocks:
             block.done = 0
-        self.raw: dict[tuple[int, Cell], tuple[int, int]] = {}
-        self.cells: dict[tuple[int, Cell], Content] = {}
+        self.cells: dict[Place, Content] = {}
         begin = {"all-gather": self.each, "all-to-all": found.per_loop}.get(found.collective, 0)
         for gpu in range(found.num_gpus):
             for offset in range(found.gpus[gpu][0]["i"]):
@@ -758,7 +725,7 @@ class _Run:
         same = self.found.collective in ("all-reduce", "all-to-all")
         return Cell("i", cell.offset) if same else cell
 
-    def run_of(self, gpu: int, first: Cell, count: int) -> list[tuple[int, Cell]]:
+    def run_of(self, gpu: int, first: Cell, count: int) -> list[Place]:
         """Return so many cells from the first on."""
         return [(gpu, self.at(gpu, Cell(first.buffer, first.offset + k))) for k in range(count)]
 
@@ -824,62 +791,45 @@ class _Run:
         raise InputError(f"{self.found.path}:{line}", shown, "steps that can all be made")
 
     def make(self, block: Block) -> None:
-        """Make a step that is ready."""
-        place = block.done
-        step = block.steps[place]
-        block.done += 1
-        self.clock += 1
-        here = self.run_of(block.gpu, step.source, step.chunks)
-        there = self.run_of(block.gpu, step.target, step.chunks)
+        """Make a step that is ready: what it moves comes from a message, or from its source."""
+        step = block.steps[block.done]
+        where, sums = f"{self.found.path}:{step.line}", step.kind.startswith("rr")
+        here, there = (
+            self.run_of(block.gpu, cell, step.chunks) for cell in (step.source, step.target)
+        )
         message = self.connection[block.incoming].popleft() if step.kind in RECEIVES else -1
-        self.order.make(
-            block, step, place, message,
-            [*(here if step.kind in READS else []), *(there if step.kind == "re" else [])],
-            there if step.kind in WRITES else [],
-        )  # fmt: skip
-        if step.kind != "nop":
-            self.move(block, step, message, here, there)
-        self.order.end(block, step, place)
-
-    def move(
-        self, block: Block, step: Step, message: int, here: list[tuple[int, Cell]],
-        there: list[tuple[int, Cell]],
-    ) -> None:  # fmt: skip
-        """Move what a step moves: from a message or its source, to its target or a message."""
-        where = f"{self.found.path}:{step.line}"
-        if message >= 0:
-            brought = self.messages[message]
-            what = brought.what
-            if len(what) != step.chunks:
-                said = f"{len(what)} chunks, sent in line {brought.line}"
-                raise InputError(where, said, f"{step.chunks}, as many as are received")
-            brought.received = self.clock
-            brought.sums = [step.kind.startswith("rr")] * step.chunks
-        else:
+        reads = here if step.kind in READS else []
+        added = here if sums else there if step.kind == "re" else []
+        writes = there if step.kind in WRITES else []
+        self.order.make(block, step, message, reads + ([] if sums else added), writes)
+        if message < 0:
             what = [self.read(cell, where) for cell in here]
-        added = here if step.kind.startswith("rr") else there if step.kind == "re" else []
+        else:
+            what = self.messages[message].what
+            if len(what) != step.chunks:
+                said = f"{len(what)} chunks, sent in line {self.messages[message].line}"
+                raise InputError(where, said, f"{step.chunks}, as many as are received")
         if added:
-            what = [
-                self.sum(self.read(a, where), b, where) for a, b in zip(added, what, strict=True)
-            ]
-        if step.kind in WRITES:
-            self.write(step, message, here, there, what)
+            what = [self.sum(cell, each, where) for cell, each in zip(added, what, strict=True)]
+        self.cells.update(zip(writes, what, strict=False))
         if step.kind in SENDS:
-            self.clock += 1  # what is received and sent on at once is received first
-            self.connection[block.outgoing].append(len(self.messages))
             after = self.order.send(block, len(self.messages))
-            found = Sent(step.line, block.gpu, block.send, what, self.clock, after=after)
-            self.messages.append(found)
+            self.connection[block.outgoing].append(len(self.messages))
+            self.messages.append(Sent(step.line, block.gpu, block.send, what, after))
+        if step.waited_for:
+            self.order.tell(block)
+        block.done += 1
 
-    def read(self, cell: tuple[int, Cell], where: str) -> Content:
+    def read(self, cell: Place, where: str) -> Content:
         """Return what is in a cell."""
         if cell not in self.cells:
             said = f"{cell[1].buffer} {cell[1].offset} of GPU {cell[0]}, which is empty"
             raise InputError(where, said, "a chunk")
         return self.cells[cell]
 
-    def sum(self, one: Content, other: Content, where: str) -> Content:
-        """Return the sum of two contents."""
+    def sum(self, cell: Place, other: Content, where: str) -> Content:
+        """Return the sum of what is in a cell and another content."""
+        one = self.read(cell, where)
         if one.chunk != other.chunk:
             raise InputError(where, f"a sum of chunks {one.chunk} and {other.chunk}", "one chunk")
         if one.of & other.of:
@@ -887,51 +837,28 @@ class _Run:
             raise InputError(where, twice, "sums of what has nothing in common")
         return Content(one.chunk, one.of | other.of)
 
-    def write(
-        self, step: Step, message: int, here: list[tuple[int, Cell]],
-        there: list[tuple[int, Cell]], what: list[Content],
-    ) -> None:  # fmt: skip
-        """Fill cells, and remember which have just come by a message that may yet be added."""
-        moved = [self.raw.get(cell) for cell in here]
-        for place, (cell, content) in enumerate(zip(there, what, strict=True)):
-            if step.kind == "re":
-                for came in (moved[place], self.raw.pop(cell, None)):
-                    if came is not None:
-                        self.messages[came[0]].sums[came[1]] = True
-            else:
-                self.raw.pop(cell, None)
-            if step.kind in ("r", "rcs"):
-                self.raw[cell] = (message, place)
-            elif step.kind == "cpy" and (came := moved[place]) is not None:
-                self.raw[cell] = came
-            self.cells[cell] = content
-
     def check_end(self) -> None:
         """Refuse an end at which GPUs lack a part of their output."""
         kind, each, gpus = self.found.collective, self.each, self.found.num_gpus
         everybody = frozenset(range(gpus))
-        first = ("", "")
-        unserved: list[int] = []
+        unserved: dict[int, tuple[str, str]] = {}
         for gpu in range(gpus):
             for offset in range(each if kind == "reduce-scatter" else self.found.per_loop):
                 owner = offset // each if each else 0
-                chunk, goal = {
-                    "all-gather": (offset, frozenset((owner,))),
-                    "all-reduce": (offset, everybody),
-                    "reduce-scatter": (gpu * each + offset, everybody),
-                    "all-to-all": ((owner * gpus + gpu) * each + offset % max(each, 1),
-                                   frozenset((owner,))),
-                }[kind]  # fmt: skip
+                of_owner = (owner * gpus + gpu) * each + offset % max(each, 1)
+                chunks = {"reduce-scatter": gpu * each + offset, "all-to-all": of_owner}
+                chunk = chunks.get(kind, offset)
+                goal = everybody if "reduce" in kind else frozenset((owner,))
                 got = self.cells.get((gpu, self.at(gpu, Cell("o", offset))))
                 if got != Content(chunk, goal):
                     have = "nothing" if got is None else f"chunk {got.chunk} of {len(got.of)} GPUs"
                     said = f"{have} in output {offset} of GPU {gpu} in the end"
-                    first = (said, f"chunk {chunk} of {len(goal)}") if not unserved else first
-                    unserved.append(gpu)
+                    unserved[gpu] = said, f"chunk {chunk} of {len(goal)}"
                     break
         if unserved:
-            more = f" (GPUs left unserved: {listed([str(gpu) for gpu in unserved], MOST_SHOWN)})"
-            raise InputError(self.found.path, first[0] + more * (len(unserved) > 1), first[1])
+            more = f" (GPUs left unserved: {listed([*map(str, unserved)], MOST_SHOWN)})"
+            said, wanted = next(iter(unserved.values()))
+            raise InputError(self.found.path, said + more * (len(unserved) > 1), wanted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -988,14 +915,15 @@ class Execution:
             If there is no such size.
         """
         sent, chunk = self.sent, self.padded_bytes(size_bytes) / self.found.per_loop
-        source = np.array([each.source for each in sent], np.int32)
-        target = np.array([each.target for each in sent], np.int32)
         return message_trace(
-            Path(self.found.path).name, self.found.num_gpus,
-            (f"{number} (line {each.line})" for number, each in enumerate(sent)), source, target,
+            Path(self.found.path).name,
+            self.found.num_gpus,
+            (f"{number} (line {each.line})" for number, each in enumerate(sent)),
+            np.array([each.source for each in sent], np.int32),
+            np.array([each.target for each in sent], np.int32),
             np.array([len(each.what) * chunk for each in sent], np.float64),
             lists(each.after for each in sent),
-        )  # fmt: skip
+        )
 
 
 def executed(found: Algorithm) -> Execution:

@@ -28,13 +28,13 @@ from numpy.typing import ArrayLike
 
 from netloom.base import units
 from netloom.base.arrays import Bools, Floats, Ints
-from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError
 from netloom.base.spec import real_number
 from netloom.base.textfiles import replacing
 from netloom.base.units import parse_bytes
 from netloom.base.words import listed
 from netloom.workload.programs.messages import Lists, cut
-from netloom.workload.programs.rounds import Round, RoundProgram, ranges, round_program
+from netloom.workload.programs.rounds import Round, RoundProgram, ranges
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace, message_trace
 
 Carried: TypeAlias = "Callable[[int], Lists | Ints]"
@@ -70,7 +70,7 @@ def parse_sizes(given: Any) -> tuple[float, ...]:
     some = list(some) if isinstance(some, list | tuple) else [some]
     found: set[float] = set()
     for each in some:
-        for size in _range_of(each) if isinstance(each, str) and ":" in each else [_size(each)]:
+        for size in _sizes_of(each):
             found.add(size)
             if len(found) > MOST_SIZES:
                 raise InputError("size", f"more than {MOST_SIZES} sizes", WANTED)
@@ -79,21 +79,16 @@ def parse_sizes(given: Any) -> tuple[float, ...]:
     return tuple(sorted(found))
 
 
-def _size(given: Any) -> float:
-    size = parse_bytes(given, where="size")
-    if not size:
-        raise InputError("size", "0", WANTED)
-    return size
-
-
-def _range_of(given: str) -> Iterator[float]:
-    """Yield the sizes of a range: those by its factor, and its end."""
-    parts = given.split(":")
+def _sizes_of(given: Any) -> Iterator[float]:
+    """Yield a size, or the sizes of a range: those by its factor, and its end."""
+    parts = given.split(":") if isinstance(given, str) else [given]
     if len(parts) > 3:
         raise InputError("size", f"'{given}'", WANTED)
-    size, end = _size(parts[0]), _size(parts[1])
+    size, end = (parse_bytes(parts[place], where="size") for place in (0, len(parts[:2]) - 1))
+    if not (size and end):
+        raise InputError("size", "0", WANTED)
     factor = real_number(parts[2], where="size") if len(parts) == 3 else FACTOR
-    if not size <= end:
+    if size > end:
         raise InputError("size", f"'{given}', which falls", WANTED)
     if not factor > 1:
         raise InputError("size", f"'{given}', by {factor:g}", "a factor above 1")
@@ -261,37 +256,27 @@ def owners(
     root
         Of broadcast, reduce, gather and scatter.
 
-    Raises
-    ------
-    InputError
-        If there is no such collective, no rank, no chunk or no such root.
-
     Examples
     --------
     >>> size, first, final = owners("all-gather", 4, 2)
     >>> first.tolist(), set(final.tolist()), float(size.sum())
     ([0, 0, 1, 1, 2, 2, 3, 3], {-1}, 1.0)
     """
-    if collective not in COLLECTIVES:
-        raise InputError("collective", f"'{collective}'", ", ".join(COLLECTIVES))
-    if num_ranks < 1:
-        raise InputError("ranks", str(num_ranks), "at least 1")
-    if per_rank < 1:
-        raise InputError("chunks", str(per_rank), "at least 1")
-    if not 0 <= root < num_ranks:
-        raise InputError("root", str(root), f"a rank from 0 to {num_ranks - 1}")
     if collective == "barrier":
         return np.zeros(1), np.full(1, EVERYBODY, np.int32), np.full(1, EVERYBODY, np.int32)
     block = np.arange(num_ranks, dtype=np.int32).repeat(per_rank)
     every, at_root = np.full_like(block, EVERYBODY), np.full_like(block, root)
+    first, final = block, every
     if collective == "all-to-all":
         first, final = block.repeat(num_ranks), np.tile(block, num_ranks)
-    else:
-        first, final = {
-            "all-gather": (block, every), "gather": (block, at_root), "broadcast": (at_root, every),
-            "reduce-scatter": (every, block), "scatter": (at_root, block),
-            "reduce": (every, at_root), "all-reduce": (every, every),
-        }[collective]  # fmt: skip
+    elif "reduce" in collective:
+        first = every
+    elif collective in ("broadcast", "scatter"):
+        first = at_root
+    if "scatter" in collective:
+        final = block
+    elif collective in ("gather", "reduce"):
+        final = at_root
     return np.full(len(first), 1 / (num_ranks * per_rank)), first.copy(), final.copy()
 
 
@@ -415,12 +400,11 @@ def backwards(given: Sequence[Steps], *, sums: bool = True) -> list[Steps]:
     """
 
     def one(each: Steps) -> Steps:
-        return each._replace(
-            source=each.target,
-            target=each.source,
-            sums=np.full(len(each.source), sums),
-            carried=lambda number: each.chunks(each.times - 1 - number),
-        )
+        def carried(number: int) -> Lists:
+            return each.chunks(each.times - 1 - number)
+
+        added = np.full(len(each.source), sums)
+        return Steps(each.target, each.source, each.width, added, carried, each.times)
 
     return [one(each) for each in reversed(given)]
 
@@ -511,27 +495,23 @@ def sliced_outline(given: Outline, slices: int) -> Outline:
 
 def listed_program(given: Outline, algorithm: str) -> CollectiveProgram:
     """Return all messages of an outline."""
-    parts: list[tuple[Steps, Lists, Ints]] = []
-    step = 0
-    for each in given.steps:
-        for number in range(each.times):
-            if len(each.source):
-                numbers = np.full(len(each.source), step, np.int32)
-                parts.append((each, each.chunks(number), numbers))
-            step += 1
+    every = [(each, number) for each in given.steps for number in range(each.times)]
+    found = [each for each, _ in every]
+    carried = [each.chunks(number) for each, number in every]
+    messages = [len(each.source) for each in found]
     empty = np.zeros(0, np.int32)
-    lengths = np.concatenate([empty, *(carried.lengths for _, carried, _ in parts)])
+    lengths = np.concatenate([empty, *(each.lengths for each in carried)])
     return CollectiveProgram(
         given.collective,
         algorithm,
         given.num_ranks,
         given.chunk_size,
         given.root,
-        np.concatenate([empty, *(each.source for each, _, _ in parts)]),
-        np.concatenate([empty, *(each.target for each, _, _ in parts)]),
-        np.concatenate([empty, *(numbers for _, _, numbers in parts)]),
-        cut(np.concatenate([empty, *(carried.values for _, carried, _ in parts)]), lengths),
-        np.concatenate([np.zeros(0, np.bool_), *(each.sums for each, _, _ in parts)]),
+        np.concatenate([empty, *(each.source for each in found)]),
+        np.concatenate([empty, *(each.target for each in found)]),
+        np.repeat(np.arange(len(every), dtype=np.int32), messages),
+        cut(np.concatenate([empty, *(each.values for each in carried)]), lengths),
+        np.concatenate([np.zeros(0, np.bool_), *(each.sums for each in found)]),
         given.first_owner,
         given.final_owner,
     )
@@ -690,15 +670,11 @@ def _brought(program: CollectiveProgram) -> Pairs:
     row_of = np.repeat(np.arange(count, dtype=np.int32), lengths)
     nothing, latest = np.zeros(0, np.int64), np.zeros(program.num_chunks, np.int64)
     before = np.zeros(len(row_of), np.int64)
+    given = (events, offsets, *program.chunks, row_of, program.sums, latest)
 
     def find(waiter: Ints, waited: Ints) -> int:
         owner, seen = np.full_like(latest, -1), np.full(count, -1, np.int64)
-        return int(
-            find_brought(
-                events, offsets, *program.chunks, row_of, program.sums,
-                latest, owner, before, seen, waiter, waited,
-            )
-        )  # fmt: skip
+        return int(find_brought(*given, owner, before, seen, waiter, waited))
 
     pairs = find(nothing, nothing)
     found = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
@@ -763,12 +739,16 @@ def trace_of(
     """
     if not 0 <= overhead_seconds <= MOST_SECONDS:
         raise InputError("overhead", f"{overhead_seconds:g} seconds", f"0 to {MOST_SECONDS:g}")
-    name, sizes = f"{program.collective}, {program.algorithm}", program.message_size
     return message_trace(
-        name, program.num_ranks, map(str, range(program.num_messages)), program.source,
-        program.target, sizes_in_bytes(sizes, size_bytes), waits(program, stepwise=stepwise),
+        f"{program.collective}, {program.algorithm}",
+        program.num_ranks,
+        map(str, range(program.num_messages)),
+        program.source,
+        program.target,
+        sizes_in_bytes(program.message_size, size_bytes),
+        waits(program, stepwise=stepwise),
         work=overhead_seconds,
-    )  # fmt: skip
+    )
 
 
 def rounds_of(
@@ -800,7 +780,7 @@ def rounds_of(
     Raises
     ------
     InputError
-        If a size is none, or a rank has no host.
+        If the size is none.
 
     Examples
     --------
@@ -808,17 +788,8 @@ def rounds_of(
     >>> rounds_of(outline("all-reduce", "ring", 16384), 1e9, range(16384))
     <32766 rounds, 536838144 messages>
     """
-    given = np.asarray(host_of_rank)
-    if given.shape != (outline.num_ranks,):
-        found = f"hosts for {given.size} ranks"
-        raise NotAMappingError("mapping", found, f"{outline.num_ranks}")
-    count = int(given.max()) + 1 if num_hosts is None else num_hosts
-    outside = (given < 0) | (given >= count)
-    if outside.any():
-        wrong = int(np.argmax(outside))
-        found = f"host {given[wrong]} for rank {wrong}"
-        raise NotAMappingError("mapping", found, f"0 to {count - 1}")
-    hosts = given.astype(np.int32)
+    hosts = np.asarray(host_of_rank).astype(np.int32)
+    count = int(hosts.max()) + 1 if num_hosts is None else num_hosts
     unit = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
     rounds = []
     for each in outline.steps:
@@ -829,7 +800,7 @@ def rounds_of(
                 source, target = (np.asarray(node_of_host)[end] for end in ends)
                 sizes = np.where((source == target) & (ends[0] != ends[1]), 0.0, sizes)
             rounds.append(Round(*ends, sizes, each.times))
-    return round_program(count, rounds)
+    return RoundProgram(count, rounds)
 
 
 def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
@@ -851,7 +822,7 @@ def sizes_in_bytes(part: Floats, size_bytes: float) -> Floats:
 
 
 def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) -> None:
-    r"""Write a collective in GOAL's text format, for LogGOPSim and ``read_timed_goal``.
+    r"""Write a collective in GOAL's text format, for LogGOPSim and ``read_goal``.
 
     A send requires the receives that brought what it carries. As a send of GOAL is complete before
     its message has arrived, ranks do not wait for what they sent: ``trace_of`` with

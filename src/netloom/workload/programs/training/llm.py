@@ -46,7 +46,6 @@ from netloom.workload.programs.training.rank_programs import (
     RECEIVE,
     SEND,
     Builder,
-    Ends,
     Pending,
     RankProgram,
     parse_algorithms,
@@ -88,60 +87,52 @@ def graph_of_volumes(
     >>> graph.target.tolist(), graph.bytes.tolist()[0] == 10 * 2 * 3 * 1e6
     ([1, 2, 3, 0], True)
     """
-    columns: list[tuple[Ints, ...]] = [(np.zeros(0, np.int64),) * 2]
-    weights: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))]
     alike: dict[int, list[Volume]] = {}  # those of the same groups are added up first
     for each in volumes:
         alike.setdefault(id(each.groups), []).append(each)
+    rows: list[tuple[Any, ...]] = [
+        (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    ]
     for some in alike.values():
-        groups, found = some[0].groups, [(_pairs(each, algorithms), each.times) for each in some]
-        ranks = np.int64(groups.shape[1])
-        key = np.concatenate([source * ranks + target for (source, target, _, _), _ in found])
-        sent = np.concatenate([size * times for (_, _, size, _), times in found])
-        messages = np.concatenate([count * times for (_, _, _, count), times in found])
-        source, target, sent, messages = _added(key, groups.shape[1], sent, messages)
-        columns.append((groups[:, source].ravel(), groups[:, target].ravel()))
-        weights.append((np.tile(sent, len(groups)), np.tile(messages, len(groups))))
-    ends = [np.concatenate(each) for each in zip(*columns, strict=True)]
-    sent, messages = (np.concatenate(each) for each in zip(*weights, strict=True))
-    return process_graph(num_ranks, *ends, bytes=sent, messages=messages, name=name)
+        groups = some[0].groups
+        pairs = ((_pairs(each, algorithms), each.times) for each in some)
+        parts = [(key, sent * times, count * times) for (key, sent, count), times in pairs]
+        key, *weights = _added(*map(np.concatenate, zip(*parts, strict=True)))
+        ends = (groups[:, end].ravel() for end in np.divmod(key, groups.shape[1]))
+        rows.append((*ends, *(np.tile(each, len(groups)) for each in weights)))
+    source, target, sent, messages = map(np.concatenate, zip(*rows, strict=True))
+    return process_graph(num_ranks, source, target, bytes=sent, messages=messages, name=name)
 
 
-def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return sources and targets in a group, and bytes and messages of each pair, for one time."""
+def _pairs(volume: Volume, algorithms: Mapping[str, str]) -> tuple[Ints, Floats, Floats]:
+    """Return pairs of a group, source · P + target, and bytes and messages of each, once."""
     if volume.collective == "send":
-        one = np.ones(1)
-        return np.array([0]), np.array([1]), one * volume.size_bytes, one
+        return np.array([1]), np.array([volume.size_bytes]), np.ones(1)
     num_ranks = volume.groups.shape[1]
     algorithm = algorithms[volume.collective]
-    if volume.pair_bytes is None:
-        found = outline(volume.collective, algorithm, num_ranks)
-        unit = np.float64(found.chunk_size[0])
-        ends = [(each.source, each.target) for each in found.steps]
-        times = [np.full(len(each.source), float(each.times)) for each in found.steps]
-        sent = [
-            each.times * sizes_in_bytes(each.width * unit, volume.size_bytes)
-            for each in found.steps
-        ]
-        source, target = (
-            np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*ends, strict=True)
-        )
-        key = source.astype(np.int64) * num_ranks + target
-        return _added(key, num_ranks, np.concatenate(sent), np.concatenate(times))
-    program = collective_program(volume.collective, algorithm, num_ranks)
-    program, size = with_pair_sizes(program, volume.pair_bytes)
-    key = program.source * np.int64(num_ranks) + program.target
-    count = np.ones(program.num_messages)
-    return _added(key, num_ranks, sizes_in_bytes(program.message_size, size), count)
+    if volume.pair_bytes is not None:
+        program = collective_program(volume.collective, algorithm, num_ranks)
+        program, size = with_pair_sizes(program, volume.pair_bytes)
+        sent = sizes_in_bytes(program.message_size, size)
+        key = program.source * np.int64(num_ranks) + program.target
+        return _added(key, sent, np.ones(program.num_messages))
+    found = outline(volume.collective, algorithm, num_ranks)
+    unit, steps = np.float64(found.chunk_size[0]), found.steps
+    sizes = (each.times * sizes_in_bytes(each.width * unit, volume.size_bytes) for each in steps)
+    keys = (each.source * np.int64(num_ranks) + each.target for each in steps)
+    counts = (np.full(len(each.source), float(each.times)) for each in steps)
+    none = np.zeros(0)
+    return _added(
+        np.concatenate([none.astype(np.int64), *keys]),
+        np.concatenate([none, *sizes]),
+        np.concatenate([none, *counts]),
+    )
 
 
-def _added(
-    key: Ints, num_ranks: int, sent: Floats, messages: Floats
-) -> tuple[Ints, Ints, Floats, Floats]:
+def _added(key: Ints, sent: Floats, messages: Floats) -> tuple[Ints, Floats, Floats]:
     pairs, place = np.unique(key, return_inverse=True)
-    source, target = np.divmod(pairs, num_ranks)
     total, count = (np.bincount(place, each).astype(np.float64) for each in (sent, messages))
-    return source, target, total, count
+    return pairs, total, count
 
 
 # -- models ----------------------------------------------------------------------------------------
@@ -357,9 +348,8 @@ def unsaid(spec: str) -> str:
     """
     words = [word.partition("=") for word in spec.partition(":")[2].split(",")]
     said = {name.strip(): value.strip() for name, _, value in words}
-    usual = {
-        "seq": USUAL_SEQUENCE, "batch": 1, "micro_batches": said.get("pp", 1), "dtype": "bf16",
-    }  # fmt: skip
+    usual = {"seq": USUAL_SEQUENCE, "batch": 1, "micro_batches": said.get("pp", 1)}
+    usual["dtype"] = "bf16"
     return ", ".join(f"{name}={value}" for name, value in usual.items() if name not in said)
 
 
@@ -390,12 +380,9 @@ def _value(name: str, kind: str, text: str, where: str) -> Any:
 def _check(model: Model, spec: str) -> None:
     """Refuse what does not divide."""
     check_size(model.num_ranks, where=spec, what="ranks")
-    for name, whole, by in (
-        ("layers", model.layers, "pp"), ("seq", model.seq, "cp"), ("dp", model.dp, "ep"),
-        ("experts", model.experts, "ep"),
-    ):  # fmt: skip
-        if whole % getattr(model, by):
-            found = f"{name}={whole} with {by}={getattr(model, by)}"
+    for name, by in (("layers", "pp"), ("seq", "cp"), ("dp", "ep"), ("experts", "ep")):
+        if getattr(model, name) % getattr(model, by):
+            found = f"{name}={getattr(model, name)} with {by}={getattr(model, by)}"
             raise InputError(spec, found, f"a {name} that {by} divides")
     if model.ep > 1 and not model.experts:
         raise InputError(spec, f"ep={model.ep} without experts", "experts=…")
@@ -514,10 +501,17 @@ def llm_graph(spec: str) -> ProcessGraph:
 MOST_OPERATIONS = 2**21
 """Most operations of a step."""
 
-PURPOSES = {
-    "tp": "tensor", "cp": "context", "ep": "experts", "all": "data", "expert": "data",
-}  # fmt: skip
-"""What collectives of each kind of group are for. Messages named otherwise are the pipeline's."""
+KINDS = {
+    "tp": ("tensor", ("tp",)),
+    "cp": ("context", ("cp",)),
+    "ep": ("experts", ("ep",)),
+    "all": ("data", ("ep", "dp", "cp")),
+    "expert": ("data", ("dp", "cp")),
+}
+"""What collectives of each kind of group are for, and in which dimensions its ranks differ."""
+
+PURPOSES = tuple(dict.fromkeys(purpose for purpose, _ in KINDS.values()))
+"""What collectives are for. Messages named otherwise are the pipeline's."""
 
 PER_LAYER = 22
 """Most operations of a layer for one micro-batch, forward and backward."""
@@ -546,28 +540,19 @@ def llm_program(spec: str) -> RankProgram:
         found = f"some {model.num_ranks * per_rank} operations of {model.num_ranks} ranks"
         wanted = f"at most {MOST_OPERATIONS}: fewer micro-batches, layers or ranks"
         raise InputError(spec, found, wanted)
-    step = _Step(model, spec)
+    builder = Builder(model.num_ranks)
+    groups: dict[str, list[tuple[int, ...]]] = {}  # of each rank, by what it is for
+    for name, (_, dims) in KINDS.items():
+        groups[name] = [()] * model.num_ranks
+        for ranks in model.groups(*dims).tolist():
+            for rank in ranks:
+                groups[name][rank] = tuple(ranks)
+    stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
     for rank in range(model.num_ranks):
-        _Rank(step, rank).work()
-    return step.builder.program(spec)
-
-
-class _Step:
-    """What is known of all ranks."""
-
-    def __init__(self, model: Model, spec: str) -> None:
-        self.model, self.spec = model, spec
-        self.builder = Builder(model.num_ranks)
-        self.group: dict[str, list[tuple[int, ...]]] = {}  # of each rank, by what it is for
-        for name, dims in (
-            ("tp", ("tp",)), ("cp", ("cp",)), ("ep", ("ep",)),
-            ("all", ("ep", "dp", "cp")), ("expert", ("dp", "cp")),
-        ):  # fmt: skip
-            self.group[name] = [()] * model.num_ranks
-            for ranks in model.groups(*dims).tolist():
-                for rank in ranks:
-                    self.group[name][rank] = tuple(ranks)
-        self.stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
+        own = {name: of_rank[rank] for name, of_rank in groups.items()}
+        stage, place = np.argwhere(stages == rank)[0].tolist()
+        _Rank(model, spec, builder, own, stages[:, place].tolist(), stage, rank).work()
+    return builder.program(spec)
 
 
 def in_turn(stage: int, stages: int, micro_batches: int) -> Iterator[tuple[bool, int]]:
@@ -588,16 +573,19 @@ def in_turn(stage: int, stages: int, micro_batches: int) -> Iterator[tuple[bool,
         yield False, number
 
 
+@dataclass
 class _Rank:
     """A rank, whose operations follow one another."""
 
-    def __init__(self, step: _Step, rank: int) -> None:
-        self.step, self.model, self.rank = step, step.model, rank
-        stage, place = np.argwhere(step.stages == rank)[0]
-        self.stage = int(stage)
-        self.ring = [int(each) for each in step.stages[:, place]]  # this place in each stage
-        self.last: list[int] = []
-        self.count = 0
+    model: Model
+    spec: str
+    builder: Builder
+    groups: Mapping[str, tuple[int, ...]]
+    ring: list[int]  # this place in each stage
+    stage: int
+    rank: int
+    last: list[int] = field(default_factory=list)
+    count: int = 0
 
     def work(self) -> None:
         """Add all operations of the step."""
@@ -607,93 +595,73 @@ class _Rank:
             after = self.stage + 1 if forward else self.stage - 1
             tag = 2 * number + (not forward)
             if 0 <= before < model.pp:
-                self._receive(self.ring[before], tag)
+                got = self._add(RECEIVE, peer=self.ring[before])
+                self.builder.seek(got, tag, self.spec)
             first = self.stage * model.stage_layers
             layers = range(first, first + model.stage_layers)
             for layer in layers if forward else reversed(layers):
-                parts = (self._attention, self._inner)
-                for part in parts if forward else reversed(parts):
-                    part(layer, forward)
+                for attention in (forward, not forward):
+                    self._part(layer, forward=forward, attention=attention)
             if 0 <= after < model.pp:
                 peer = self.ring[after]
                 size = self.model.activation_bytes / self.model.tp
                 sent = self._add(SEND, peer=peer, size=size)
-                end = Ends(sent, size, self.step.spec)
-                self.step.builder.sends[self.rank, peer, tag].append(end)
+                self.builder.seek(sent, tag, self.spec)
         dense, experts = model.parameters(self.stage)
         for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
             if count:
                 self._call("reduce-scatter", name, count * VALUE_BYTES[model.grads])
                 self._call("all-gather", name, count * VALUE_BYTES[model.dtype])
 
-    def _attention(self, layer: int, forward: bool) -> None:  # noqa: ARG002, FBT001
+    def _part(self, layer: int, *, forward: bool, attention: bool) -> None:
+        """Add a layer's attention, or what follows it: its inner layer or its experts."""
         model = self.model
         tokens = model.batch * model.seq / model.cp
-        weights = 2 * model.hidden**2 + 2 * model.hidden * model.kv
-        work = 2 * tokens * weights + 4 * tokens * model.seq * model.hidden
-        self._opens()
-        self._call("all-gather", "cp", model.keys_bytes)
-        self._compute(work / model.tp, forward=forward)
-        if not forward:
-            self._call("reduce-scatter", "cp", model.keys_bytes)
-        self._closes()
-
-    def _inner(self, layer: int, forward: bool) -> None:  # noqa: FBT001
-        model = self.model
-        tokens = model.batch * model.seq / model.cp
-        work = 2 * tokens * 2 * model.hidden * model.ffn
-        self._opens()
-        if model.has_experts(layer):
-            group = self.step.group["ep"][self.rank]
-            share = model.shares(layer)[group.index(self.rank)] * model.ep
-            self._experts(layer, back=False)
-            self._compute(work * model.top_k * share / model.tp, forward=forward)
-            self._experts(layer, back=True)
-        else:
+        if model.sp:
+            self._call("all-gather", "tp", model.activation_bytes)
+        if attention:
+            weights = 2 * model.hidden**2 + 2 * model.hidden * model.kv
+            work = 2 * tokens * weights + 4 * tokens * model.seq * model.hidden
+            self._call("all-gather", "cp", model.keys_bytes)
             self._compute(work / model.tp, forward=forward)
-        self._closes()
-
-    def _opens(self) -> None:
-        if self.model.sp:
-            self._call("all-gather", "tp", self.model.activation_bytes)
-
-    def _closes(self) -> None:
-        kind = "reduce-scatter" if self.model.sp else "all-reduce"
-        self._call(kind, "tp", self.model.activation_bytes)
+            if not forward:
+                self._call("reduce-scatter", "cp", model.keys_bytes)
+        else:
+            work, experts = 2 * tokens * 2 * model.hidden * model.ffn, model.has_experts(layer)
+            if experts:
+                share = model.shares(layer)[self.groups["ep"].index(self.rank)] * model.ep
+                work = work * model.top_k * share
+                self._experts(layer, back=False)
+            self._compute(work / model.tp, forward=forward)
+            if experts:
+                self._experts(layer, back=True)
+        kind = "reduce-scatter" if model.sp else "all-reduce"
+        self._call(kind, "tp", model.activation_bytes)
 
     def _experts(self, layer: int, *, back: bool) -> None:
         pairs = self.model.pair_bytes(layer, back=back)
         if pairs is None:
             self._call("all-to-all", "ep", self.model.dispatch_bytes)
             return
-        row = tuple(pairs[self.step.group["ep"][self.rank].index(self.rank)].tolist())
+        row = tuple(pairs[self.groups["ep"].index(self.rank)].tolist())
         self._call("all-to-all", "ep", sum(row), row)
 
     def _compute(self, operations: float, *, forward: bool) -> None:
         if self.model.tflops:
             seconds = operations * (1 if forward else 2) / (self.model.tflops * 1e12)
-            self._follow(COMPUTE, seconds=seconds)
+            self._add(COMPUTE, seconds=seconds)
 
     def _call(self, kind: str, name: str, size: float, row: tuple[float, ...] = ()) -> None:
-        group = self.step.group[name][self.rank]
+        group = self.groups[name]
         if len(group) > 1:
-            operation = self._follow(CALL)
-            purpose = PURPOSES[name]
-            call = Pending(operation, kind, group, size, 0, self.step.spec, row, purpose)
-            self.step.builder.pending[name, group][self.rank].append(call)
-
-    def _receive(self, peer: int, tag: int) -> None:
-        got = self._follow(RECEIVE, peer=peer)
-        end = Ends(got, 0.0, self.step.spec)
-        self.step.builder.receives[peer, self.rank, tag].append(end)
-
-    def _follow(self, kind: int, **more: Any) -> int:
-        """Add an operation that the next one awaits."""
-        added = self._add(kind, **more)
-        self.last = [added]
-        return added
+            purpose, _ = KINDS[name]
+            call = Pending(self._add(CALL), kind, group, size, 0, self.spec, row, purpose)
+            self.builder.pending[name, group][self.rank].append(call)
 
     def _add(self, kind: int, **more: Any) -> int:
+        """Add an operation. The next one awaits it, but for a send, which goes on beside."""
         self.count += 1
-        name = f"{self.rank}.{self.count}"
-        return self.step.builder.add(name, kind, self.rank, self.last, **more)
+        added = self.builder.add(f"{self.rank}.{self.count}", kind, self.rank, self.last, **more)
+        if kind != SEND:
+            self.last = [added]
+        return added

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ from netloom.workload.programs.collectives.algorithms import (
 from netloom.workload.programs.collectives.program import (
     COLLECTIVES,
     LEAST_BYTES,
-    CollectiveProgram,
     sizes_in_bytes,
     waits,
 )
@@ -214,6 +213,14 @@ class Builder:
         self.after.append(after)
         return len(self.ids) - 1
 
+    def seek(self, operation: int, tag: int, where: str) -> int:
+        """Have a send or a receive seek its other end. A size of 0 is none that is said."""
+        kind, rank, _, peer, size, _ = self.rows[operation]
+        ends = self.sends if kind == SEND else self.receives
+        key = (rank, peer, tag) if kind == SEND else (peer, rank, tag)
+        ends[key].append(Ends(operation, size, where))
+        return operation
+
     def link(self, operation: int, link: int) -> None:
         """Say later which send a receive gets, or which call an operation is of."""
         self.rows[operation] = (*self.rows[operation][:-1], link)
@@ -229,15 +236,10 @@ class Builder:
         """
         _match_sends(self)
         _match_calls(self)
-        columns = list(zip(*self.rows, strict=True)) or [()] * 6
+        given = list(zip(*self.rows, strict=True)) or [()] * 6
         dtypes = (np.int8, np.int32, np.float64, np.int32, np.float64, np.int64)
-        kind, rank, seconds, peer, size, link = (
-            np.array(column, dtype) for column, dtype in zip(columns, dtypes, strict=True)
-        )
-        return RankProgram(
-            name, self.num_ranks, self.ids, kind, rank, seconds, peer, size, link,
-            lists(self.after), self.calls,
-        )  # fmt: skip
+        columns: list[Any] = [*map(np.array, given, dtypes), lists(self.after), self.calls]
+        return RankProgram(name, self.num_ranks, self.ids, *columns)
 
 
 class Pending(NamedTuple):
@@ -275,25 +277,21 @@ def _join(builder: Builder, calls: list[Pending]) -> None:
     unequal = first.collective == "all-to-all" and (len(sizes) > 1 or any(c.row for c in calls))
     for call in calls:
         if (call.collective, call.ranks, call.root) != (first.collective, first.ranks, first.root):
-            found, wanted = _said(call), f"{_said(first)}, as in {first.where}"
-            raise InputError(call.where, found, wanted)
+            found, wanted = (
+                f"{one.collective}{f' from rank {one.ranks[one.root]}' if one.root else ''} "
+                f"of {len(one.ranks)} ranks"
+                for one in (call, first)
+            )
+            raise InputError(call.where, found, f"{wanted}, as in {first.where}")
         if call.size_bytes != first.size_bytes and not unequal:
             found = f"{call.collective} of {call.size_bytes:.15g} bytes"
             raise InputError(call.where, found, f"{first.size_bytes:.15g}, as in {first.where}")
         builder.link(call.operation, len(builder.calls))
-    pairs = None
-    if unequal:
-        ranks = len(calls)
-        rows = [call.row or (call.size_bytes / ranks,) * ranks for call in calls]
-        pairs = np.array(rows, np.float64)
-    builder.calls.append(
-        Call(first.collective, first.ranks, max(sizes), first.root, pairs, first.purpose)
-    )
-
-
-def _said(call: Pending) -> str:
-    root = f" from rank {call.ranks[call.root]}" if call.root else ""
-    return f"{call.collective}{root} of {len(call.ranks)} ranks"
+    ranks = len(calls)
+    rows = [call.row or (call.size_bytes / ranks,) * ranks for call in calls]
+    pairs = np.array(rows, np.float64) if unequal else None
+    joined = Call(first.collective, first.ranks, max(sizes), first.root, pairs, first.purpose)
+    builder.calls.append(joined)
 
 
 class Ends(NamedTuple):
@@ -397,32 +395,6 @@ def parse_algorithms(text: str, *, where: str = "algorithm") -> dict[str, str]:
     return found
 
 
-class _Expanded(NamedTuple):
-    """A collective by an algorithm, and what of it each row and each end awaits."""
-
-    program: CollectiveProgram
-    waits: Lists  # for each message the messages that it awaits
-    ends: Lists  # for each rank the messages after which it is done
-
-
-def _expanded(call: Call, algorithm: str) -> _Expanded:
-    num_ranks = len(call.ranks)
-    program = collective_program(call.collective, algorithm, num_ranks, root=call.root)
-    if call.pair_bytes is not None:
-        program, _ = with_pair_sizes(program, call.pair_bytes)
-    awaited = waits(program, stepwise=True)
-    waiter, after = awaited.owners(), awaited.values
-    passed_on = np.zeros(program.num_messages, np.bool_)
-    passed_on[after[program.source[waiter] == program.target[after]]] = True
-    last = np.full(num_ranks, -1)
-    np.maximum.at(last, program.source, program.step)
-    sent = np.flatnonzero(program.step == last[program.source])
-    got = np.flatnonzero(~passed_on)
-    rank = np.concatenate([program.source[sent], program.target[got]])
-    ends = grouped(rank, np.concatenate([sent, got]), num_ranks)
-    return _Expanded(program, awaited, ends)
-
-
 def as_trace(program: RankProgram, algorithms: Mapping[str, str], where: Where) -> Trace:
     """Return the program as a trace in seconds and bytes, with messages in place of collectives.
 
@@ -460,8 +432,7 @@ def as_trace(program: RankProgram, algorithms: Mapping[str, str], where: Where) 
             raise InputError(program.name, f"over {messages - 1} messages of collectives", wanted)
     table = _Table(program)
     for (collective, *_), calls in alike.items():
-        one = _expanded(program.calls[calls[0]], algorithms[collective])
-        table.expand(one, np.array(calls, np.int64))
+        table.expand(algorithms[collective], np.array(calls, np.int64))
     return table.trace(where)
 
 
@@ -484,14 +455,26 @@ class _Table:
         self.sent: list[tuple[Ints, Ints, Floats]] = []
         self.names: list[str] = []
 
-    def expand(self, found: _Expanded, numbers: Ints) -> None:
+    def expand(self, algorithm: str, numbers: Ints) -> None:
         """Add the messages of calls that are alike."""
         program, calls = self.program, [self.program.calls[each] for each in numbers.tolist()]
-        one = found.program
+        call = calls[0]
+        one = collective_program(call.collective, algorithm, len(call.ranks), root=call.root)
+        if call.pair_bytes is not None:
+            one, _ = with_pair_sizes(one, call.pair_bytes)
+        awaited = waits(one, stepwise=True)
+        waiter, after = awaited.owners(), awaited.values
+        # the messages after which each rank is done: its last, and those that it passes on to none
+        passed_on = np.zeros(one.num_messages, np.bool_)
+        passed_on[after[one.source[waiter] == one.target[after]]] = True
+        last = np.full(one.num_ranks, -1)
+        np.maximum.at(last, one.source, one.step)
+        sent, got = np.flatnonzero(one.step == last[one.source]), np.flatnonzero(~passed_on)
+        rank = np.concatenate([one.source[sent], one.target[got]])
+        done = grouped(rank, np.concatenate([sent, got]), one.num_ranks)
         ranks = np.array([call.ranks for call in calls], np.int32)
         first = self.count + np.arange(len(calls))[:, None] * one.num_messages
         rows = first + np.arange(one.num_messages)
-        part = one.message_size
         # The operations of these calls, [calls, ranks].
         links = program.link[self.calling[self.by_call]]
         begin = np.searchsorted(links, numbers)
@@ -501,17 +484,12 @@ class _Table:
         taking = np.take_along_axis(by_rank, place, axis=1)
         assert (program.rank[taking] == ranks).all()
         self.pairs.append((rows.ravel(), taking[:, one.source].ravel()))
-        owner = found.waits.owners()
-        self.pairs.append(((first + owner).ravel(), (first + found.waits.values).ravel()))
-        ends = self.done[taking[:, found.ends.owners()]]
-        self.pairs.append((ends.ravel(), (first + found.ends.values).ravel()))
-        self.sent.append(
-            (
-                ranks[:, one.source].ravel(),
-                ranks[:, one.target].ravel(),
-                np.concatenate([sizes_in_bytes(part, call.size_bytes) for call in calls]),
-            )
-        )
+        self.pairs.append(((first + waiter).ravel(), (first + after).ravel()))
+        ends = self.done[taking[:, done.owners()]]
+        self.pairs.append((ends.ravel(), (first + done.values).ravel()))
+        source, target = ranks[:, one.source].ravel(), ranks[:, one.target].ravel()
+        sizes = [sizes_in_bytes(one.message_size, call.size_bytes) for call in calls]
+        self.sent.append((source, target, np.concatenate(sizes)))
         for number in numbers.tolist():
             call = program.calls[number]
             name = ".".join(filter(None, (call.purpose, call.collective, str(number))))
@@ -522,9 +500,8 @@ class _Table:
         """Return the trace."""
         program, ends = self.program, self.calling
         sends, computes = program.kind == SEND, program.kind == COMPUTE
-        sent = [np.concatenate(each) for each in zip(*self.sent, strict=True)] or [
-            np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0)
-        ]  # fmt: skip
+        none = np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0)
+        sent = [np.concatenate(each) for each in zip(none, *self.sent, strict=True)]
         tail = np.zeros(len(ends) + len(sent[0]))
         lengths = np.where(sends, np.maximum(program.bytes, LEAST_BYTES), 0.0)
         longest = max(lengths.max(initial=0.0), sent[2].max(initial=0.0))
@@ -534,16 +511,17 @@ class _Table:
         check_size(len(lengths) + len(sent[2]), where=program.name, what="messages")
         targets = np.concatenate([program.peer[sends], sent[1]]).astype(np.int64)
         has = np.concatenate([sends, np.zeros(len(ends), bool), np.ones(len(sent[0]), bool)])
-        waiter = np.concatenate([pair[0] for pair in self.pairs])
-        awaited = np.concatenate([pair[1] for pair in self.pairs])
         owners = np.concatenate([np.arange(len(program)), ends])
+        waiter, awaited = map(np.concatenate, zip(*self.pairs, strict=True))
         nothing = np.zeros(self.count)
         return ordered_trace(
             program.name,
             program.num_ranks,
             [*program.ids, *(f"{program.ids[each]}.end" for each in ends.tolist()), *self.names],
             {
-                "start": nothing, "hold": nothing, "receive": nothing,
+                "start": nothing,
+                "hold": nothing,
+                "receive": nothing,
                 "run": np.append(np.where(computes, program.seconds, 0.0), tail),
                 "delay": np.append(np.where(computes, 0.0, program.seconds), tail),
                 "source": np.concatenate([program.rank, program.rank[ends], sent[0]]),
@@ -554,7 +532,7 @@ class _Table:
             lambda entry: where(int(owners[entry])) if entry < len(owners) else program.name,
             flit_bytes=1,
             unit="seconds",
-        )  # fmt: skip
+        )
 
 
 def ranks_apart(trace: Trace) -> Trace:
