@@ -28,7 +28,7 @@ def test_failures_and_what_they_cost_are_told():
     # The 16 pairs of a node left and one right of the break in row 0 go round it in two hops more,
     # both ways; all others still have a shortest path, one dimension or the other first.
     assert failures["hops"] == pytest.approx(16 / 3 + 2 * 2 * 16 / (64 * 63))
-    assert data["throughput_bound"]["load"] < 0.4921875
+    assert found.setup.bound.load < 0.4921875
 
 
 def test_a_whole_network_has_no_failures():

@@ -26,7 +26,7 @@ def test_one_load_has_all_that_was_promised():
     moved = data["utilisation"]["mean"] * data["channels"] * data["cycles"]
     assert data["flit_hops"] == pytest.approx(moved)
     assert sum(data["histogram"]["packets"]) == data["packets"]
-    assert data["throughput_bound"]["load"] == pytest.approx(0.4921875)
+    assert data["throughput_bounds"]["wormhole"]["load"] == pytest.approx(0.4921875)
 
 
 def test_past_saturation_latencies_are_null_with_a_note():
@@ -133,7 +133,8 @@ def test_saturation_of_a_mesh_is_found_by_bracketing():
     data = found.to_dict()
     assert data["saturation_offered"] == pytest.approx(0.39, rel=0.04)
     assert data["saturation_throughput"] == pytest.approx(data["saturation_offered"], rel=0.02)
-    assert data["saturation_throughput"] <= data["peak_accepted"] < data["throughput_bound"]["load"]
+    bound = data["throughput_bounds"]["wormhole"]["load"]
+    assert data["saturation_throughput"] <= data["peak_accepted"] < bound
     assert data["saturation_offered_width"] < 0.02 * data["saturation_offered"]
     assert data["saturates"]
     assert data["zero_load_latency"] == pytest.approx(31.3, rel=0.02)
@@ -162,7 +163,7 @@ def test_a_limit_is_kept_up_with_where_nothing_is_left_to_chance():
     every_cycle = {"traffic": "neighbour", "packet_flits": 1, "most_cycles": 2000}
     found = simulate("ring:4", load=1, **every_cycle)
     assert found.stable
-    assert found.to_dict()["throughput_bound"]["load"] == 1
+    assert found.setup.bound.load == 1
     data = find_saturation("ring:4", **every_cycle).to_dict()
     assert not data["saturates"]
     assert data["saturation_offered_width"] is None

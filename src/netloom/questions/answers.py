@@ -16,7 +16,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import Figures, frame, framed, leaves, places, say, unit_of, unseen
 from netloom.base.provenance import Provenance
 from netloom.base.words import arrows, begun, folded, percent
-from netloom.questions import former, terminal
+from netloom.questions import terminal
 from netloom.questions.register import by_verb, command_line, kind_of
 
 if TYPE_CHECKING:
@@ -367,14 +367,13 @@ class Answer(Figures):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON, with the last release's keys."""
-        return former.with_old_keys(self.provenance.verb, self.to_json())
+        """Return the JSON."""
+        return self.to_json()
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], **unseen: Any) -> Self:
         """Return the answer that is so in JSON, and its ``kept`` tables."""
         about = data["provenance"]
-        data = former.with_new_keys(about["verb"], data)
         if any(each.name == "points" for each in places(cls)) and "points" not in data:
             data = {**data, "points": [data]}
         made = Provenance(
@@ -399,11 +398,9 @@ class Answer(Figures):
         return self._told("table", lambda: framed(self.tables()["table"], self.rows))
 
     def _told(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """Return a table as it was kept, or else made now, with the last release's columns."""
+        """Return a table as it was kept, or else made now."""
         kept = (self.kept or {}).get(name)
-        found = make() if kept is None else kept
-        declared = {each.name for each in leaves(self.tables()[name])}
-        return former.with_old_columns(self.provenance.verb, found, vars(self), declared)
+        return make() if kept is None else kept
 
     def sentences(self) -> list[str]:
         """Return what it comes to in words, and how much of the traffic stays off the network."""
@@ -472,13 +469,6 @@ class Answer(Figures):
             ]
             found.append(", ".join(said))
         return "\n".join([*found, *self.remarks()])
-
-    if not TYPE_CHECKING:  # which would let mypy accept any name
-
-        def __getattr__(self, name: str) -> Any:
-            """Return a figure by its name in the last release, with a warning."""
-            asked = vars(self).get("provenance")
-            return former.old_attribute(self, asked.verb if asked else "", name)
 
 
 def table(kind: type[Figures]) -> Callable[[Callable[[A], Rows]], Callable[[A], pl.DataFrame]]:

@@ -291,8 +291,7 @@ def network_again(
     asked
         The fields of the question.
     channels
-        A table of some of its channels: their numbers, ``channel``, and their ends. An older
-        release wrote all of them in order, without numbers.
+        A table of some of its channels: their numbers, ``channel``, and their ends.
 
     Examples
     --------
@@ -307,9 +306,7 @@ def network_again(
     )  # fmt: skip
     if found is None or channels is None or channels.is_empty():
         return found
-    listed = np.arange(channels.height)  # as the last release had them
-    if "channel" in channels.columns:
-        listed = channels["channel"].to_numpy()
+    listed = channels["channel"].to_numpy()
     same = listed.max() < found.num_channels and all(
         np.array_equal(channels[name], ends[listed])
         for name, ends in (("source_node", found.source_end), ("target_node", found.target_end))

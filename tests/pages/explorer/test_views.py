@@ -170,7 +170,7 @@ def test_views_of_an_answer_are_those_of_its_record():
 def test_loads_that_are_not_the_answers_are_refused():
     kept = there_and_back(record(ANSWERS["check_fabric"]()))
     channels = kept.tables["channels"].with_columns(pl.col("paths") + 1)
-    changed = type(kept)(kept.verb, kept.figures, {**kept.kept, "channels": channels})
+    changed = type(kept)(kept.verb, kept.figures, {**kept.tables, "channels": channels})
     with pytest.raises(InputError, match="other loads than when it was answered"):
         views_of(changed)
 

@@ -459,7 +459,7 @@ def trace_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     critical, before = [], 0.0
     table = record.tables.get("critical_entries")
     for row in () if table is None else table.iter_rows(named=True):
-        end = float(row["complete"] if "complete" in row else row["complete_seconds"])  # as once
+        end = float(row["complete"])
         to = -1 if row["target_node"] is None else int(row["target_node"])
         critical.append((int(row["source_node"]), to, before, end, str(row["id"])))
         before = end

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -214,13 +214,6 @@ class TraceReplay(Answer):
     note: str | None = figure(table=False)
     run: TraceRun | None = unseen()
     network: PreparedNetwork | PreparedFlows | None = unseen()
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any], **unseen: Any) -> Self:
-        """Return the answer that is so in JSON. The last release named flows' unit only."""
-        unit = data.get("time_unit") or data.get("unit") or CYCLES
-        units_of = {"time_unit": unit, "size_unit": "flits" if unit == CYCLES else "bytes"}
-        return super().from_json({**units_of, **data}, **unseen)
 
     @property
     def of(self) -> str:
