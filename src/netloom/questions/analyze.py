@@ -70,30 +70,9 @@ from netloom.mapping.gains import (
     over_random,
     spreads_beside,
 )
+from netloom.questions import fields, named
 from netloom.questions.answers import Answer, Measure, Verdict, table
 from netloom.questions.base import MOST, option
-from netloom.questions.fields import (
-    BrokenParts,
-    EdgeWeight,
-    HostNames,
-    OnePathOrFunction,
-    Placed,
-    ProgramFile,
-    ProgramOnNetwork,
-    Seeded,
-    routing_option,
-)
-from netloom.questions.named import (
-    mapping_name,
-    network_again,
-    network_of,
-    num_places,
-    placed,
-    placing,
-    program_on,
-    provenance_of,
-    routing_of,
-)
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
 from netloom.questions.terminal import arrow, subject, table as terminal_table
@@ -110,11 +89,17 @@ _LOAD = partial(option, default=None, gt=0, le=MOST, panel=LOAD)
 
 
 class AnalyzeQuestion(
-    HostNames, Seeded, EdgeWeight, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
+    fields.HostNames,
+    fields.Seeded,
+    fields.EdgeWeight,
+    fields.Placed,
+    fields.ProgramFile,
+    fields.BrokenParts,
+    fields.ProgramOnNetwork,
 ):
     """Where a mapped program contends, and what limits it."""
 
-    routing: OnePathOrFunction = routing_option(
+    routing: fields.OnePathOrFunction = fields.routing_option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
@@ -583,7 +568,7 @@ class Analysis(Answer):
 
     def footer(self) -> list[str]:
         """Return what was analyzed."""
-        name = subject(self.app, self.topology, mapping_name(self.asked["mapping"]))
+        name = subject(self.app, self.topology, named.mapping_name(self.asked["mapping"]))
         estimated = self.own.saturation.worst_node is not None
         return [f"{name}; {self.routing}" + "; * estimate" * estimated]
 
@@ -604,7 +589,7 @@ class Analysis(Answer):
         from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
 
         channels, limits, known = self.channels(), self.own.saturation, self.delays_from
-        net = network_again(self.network, self.asked, channels)
+        net = named.network_again(self.network, self.asked, channels)
         delays = known and Delays(known[0], known[1], f"{load_share(known[2])} load")
         title = self.load_unit + ON
         loads = LoadLimits(
@@ -680,11 +665,11 @@ class MappedNetwork:
 
 def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
-    network, on_machine = network_of(question)
-    graph = program_on(question, network)
+    network, on_machine = named.network_of(question)
+    graph = named.program_on(question, network)
     asked = question.routing
-    routing = routes_by(network, asked) if callable(asked) else routing_of(asked, network)
-    node_of = placed(question, graph, network)
+    routing = routes_by(network, asked) if callable(asked) else named.routing_of(asked, network)
+    node_of = named.placed(question, graph, network)
     return MappedNetwork(graph, network, on_machine, routing, node_of)
 
 
@@ -722,11 +707,11 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     slowdowns = None
     if offered is not None and mapped.by_path is not None and limit.estimated:
         slowdowns = slowdown(mapped.by_path, limit, offered)
-    many, places = question.random_mappings, num_places(question, network)
+    many, places = question.random_mappings, named.num_places(question, network)
     alike = all_alike(mapped, ready.node_of, places, question.tasks_per_node)
 
     def place(seed: int) -> Ints:
-        return place_program("random", graph, network, **placing(question) | {"seed": seed})
+        return place_program("random", graph, network, **named.placing(question) | {"seed": seed})
 
     asked = 0 if alike and many is None else many
     random, met = measured_at_random(mapped, routing, place, question.seed, asked)
@@ -797,7 +782,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         random=random,
         random_path_contention=met,
         slowdowns=slowdowns,
-        provenance=provenance_of(question, "analyze", network),
+        provenance=named.provenance_of(question, "analyze", network),
     )
 
 

@@ -26,20 +26,8 @@ from netloom.mapping.allocation import place_program
 from netloom.phases import Connections
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
+from netloom.questions import fields
 from netloom.questions.base import InstanceOf, Question, argument, option
-from netloom.questions.fields import (
-    BrokenParts,
-    HostNames,
-    OnNetwork,
-    PathRouting,
-    Placed,
-    RouterFields,
-    Seconds,
-    Seeded,
-    Timing,
-    asked_router,
-    refuse,
-)
 from netloom.questions.named import check_apart, computing, network_of, num_places
 from netloom.questions.simulate.engines import (
     IN_CYCLES,
@@ -179,21 +167,21 @@ class OnReservedChannels(Question, panel="Phases on reserved channels"):
         ge=1,
         le=MOST_CHANNELS,
     )
-    switch_time: Seconds | None = option(
+    switch_time: fields.Seconds | None = option(
         "Time before each phase, such as 5us.", default=None, shown_default="a barrier of the ranks"
     )
 
 
 class CollectiveQuestion(
-    HostNames,
-    Seeded,
-    Timing,
-    Placed,
+    fields.HostNames,
+    fields.Seeded,
+    fields.Timing,
+    fields.Placed,
     OnReservedChannels,
     FlitsAndCycles,
-    BrokenParts,
-    PathRouting,
-    OnNetwork,
+    fields.BrokenParts,
+    fields.PathRouting,
+    fields.OnNetwork,
     WhichCollective,
 ):
     """A collective on a network, by each algorithm and size."""
@@ -331,7 +319,7 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
 def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     known = algorithms_of(question.collective)
     if question.engine == "flow":
-        refuse(question, OWN_FIELDS, f"{IN_CYCLES}: flows have no flits or routers")
+        fields.refuse(question, OWN_FIELDS, f"{IN_CYCLES}: flows have no flits or routers")
     if question.collective == "barrier" and question.size != SIZES:
         raise InputError("size", f"{question.size} for a barrier", "none: it moves no data")
     if question.root and question.collective not in ROOTED:
@@ -488,12 +476,12 @@ def _in_cycles(
     assert clock is not None
     if machine is not None:
         wanted = "none, since the machine has its own; or engine flow"
-        refuse(question, ("bandwidth", "latency"), wanted)
-    refuse(question, ("injection",), "engine flow, of whose flows this says something")
+        fields.refuse(question, ("bandwidth", "latency"), wanted)
+    fields.refuse(question, ("injection",), "engine flow, of whose flows this says something")
     flits, limited = question.engine == "network", not topology.ports_listed
     if not flits:
         wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"
-        refuse(question, ("latency",), wanted)
+        fields.refuse(question, ("latency",), wanted)
         refuse_packets(question)
     given: float | None = question.flit_bytes
     if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
@@ -524,7 +512,7 @@ def _in_cycles(
         asked = asked.model_copy(update=ends | {"ejection_channels": question.end_channels})
     if clock.says_latency and machine is None and flits:
         cycle = flit_bytes / clock.bytes_per_second
-        chosen = asked_router(RouterFields(router=question.router), None)[1]
+        chosen = fields.asked_router(fields.RouterFields(router=question.router), None)[1]
         topology = with_latencies(topology, clock, cycle, chosen)
         asked = asked.model_copy(update={"fill_channels": True, "channel_cycles": 1})
     largest = max(each.largest() for each in algorithms)

@@ -45,18 +45,10 @@ from netloom.phases.timetables import (
     limit_of,
     predicted_clocks,
 )
-from netloom.questions import terminal
+from netloom.questions import named, terminal
 from netloom.questions.answers import Answer, Verdict, table as table_of
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
-from netloom.questions.named import (
-    entering,
-    network_again,
-    network_of,
-    placed,
-    provenance_of,
-    read_program,
-)
 from netloom.questions.outputs import PERFETTO, Output, picture_output
 from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
@@ -428,7 +420,7 @@ class CompiledPhases(Answer):
     @property
     def network(self) -> Topology | None:
         """The network, made again from the question where it is not at hand."""
-        return network_again(self.net, self.asked, self.channels())
+        return named.network_again(self.net, self.asked, self.channels())
 
     def parts(self) -> dict[str, Part]:
         """Return where the time goes, the timetable, and the phases on the network, by name."""
@@ -534,11 +526,11 @@ class MappedPattern:
 
 def prepare(question: CompileQuestion) -> MappedPattern:
     """Read the pattern, build the network, place the tasks, and count what they send."""
-    network, _ = network_of(question)
+    network, _ = named.network_of(question)
     check_alike(network, "compiled phases")
-    graph = read_program(question.app, messages=None, parts=question.parts)
+    graph = named.read_program(question.app, messages=None, parts=question.parts)
     order = connection_order(question.order, graph)
-    node_of = placed(question, graph, network)
+    node_of = named.placed(question, graph, network)
     given = connections(
         graph,
         node_of,
@@ -549,7 +541,7 @@ def prepare(question: CompileQuestion) -> MappedPattern:
         group=network.local_group,
     )
     weight: Literal["bytes", "uniform"] = "bytes" if question.words is None else "uniform"
-    _, inside = entering(graph, network, node_of, weight)
+    _, inside = named.entering(graph, network, node_of, weight)
     return MappedPattern(graph, network, given, inside)
 
 
@@ -651,7 +643,7 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         timetable=timetable,
         costs=costs,
         net=network,
-        provenance=provenance_of(question, "compile_phases", network),
+        provenance=named.provenance_of(question, "compile_phases", network),
     )
 
 

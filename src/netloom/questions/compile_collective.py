@@ -33,20 +33,9 @@ from netloom.phases.collectives.figures import (
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Schedule
-from netloom.questions import terminal
+from netloom.questions import fields, terminal
 from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import Question, argument, option
-from netloom.questions.fields import (
-    BrokenParts,
-    HostNames,
-    NodeList,
-    OnePath,
-    OnNetwork,
-    Seeded,
-    Timing,
-    refuse,
-    routing_option,
-)
 from netloom.questions.named import allocated, check_apart, network_of, provenance_of, routing_of
 from netloom.questions.outputs import PERFETTO, PLOT, Output
 from netloom.questions.plans import part_of, plan_output, schedule_timeline
@@ -103,7 +92,7 @@ class WhichSchedule(Question, panel="Collective"):
         le=LONGEST_SECONDS,
         shown_default="until more chunks are no better",
     )
-    routing: OnePath | None = routing_option(
+    routing: fields.OnePath | None = fields.routing_option(
         "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
         default=None,
         shown_default="any routes",
@@ -111,7 +100,13 @@ class WhichSchedule(Question, panel="Collective"):
 
 
 class CompileCollectiveQuestion(
-    HostNames, Seeded, Timing, NodeList, BrokenParts, OnNetwork, WhichSchedule
+    fields.HostNames,
+    fields.Seeded,
+    fields.Timing,
+    fields.NodeList,
+    fields.BrokenParts,
+    fields.OnNetwork,
+    WhichSchedule,
 ):
     """A collective, and the network that a schedule is made for."""
 
@@ -359,7 +354,9 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     if not size > 0:
         raise InputError("size", f"{question.size}", "above 0, such as 1GB")
     topology, machine = network_of(question, switches=True)
-    refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
+    fields.refuse(
+        question, ("overhead",), "none: schedules leave what processors take out of account"
+    )
     clock = clock_of(question, topology, machine, assume=True)
     hosts = allocated(question, topology)  # of each rank: those that run tasks, in their order
     if question.ranks is not None:

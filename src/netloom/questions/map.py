@@ -57,30 +57,10 @@ from netloom.mapping.placements import check_room, ranks_on_computers
 from netloom.mapping.routes import joint_routes, judged_layout, on_chosen_routes, routes_of_layout
 from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, objective_of
 from netloom.mapping.search.starts import random_starts
-from netloom.questions import terminal
+from netloom.questions import fields, named, terminal
 from netloom.questions.analyze import Analysis, MappedNetwork
 from netloom.questions.answers import Answer, Mark, Measure, Verdict, table
 from netloom.questions.base import MOST, ask, option
-from netloom.questions.fields import (
-    Allocated,
-    BrokenParts,
-    EdgeWeight,
-    HostNames,
-    PathRouting,
-    ProgramFile,
-    ProgramOnNetwork,
-    Seeded,
-    refuse,
-)
-from netloom.questions.named import (
-    allocated,
-    entering,
-    network_again,
-    network_of,
-    provenance_of,
-    read_program,
-    routing_of,
-)
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
 from netloom.questions.terminal import IN_ORDER, short_name, size_of, subject
@@ -165,14 +145,14 @@ CHECK = "Simulation of before and after"
 
 
 class MappingQuestion(
-    Seeded,
-    BrokenParts,
-    HostNames,
-    PathRouting,
-    EdgeWeight,
-    Allocated,
-    ProgramFile,
-    ProgramOnNetwork,
+    fields.Seeded,
+    fields.BrokenParts,
+    fields.HostNames,
+    fields.PathRouting,
+    fields.EdgeWeight,
+    fields.Allocated,
+    fields.ProgramFile,
+    fields.ProgramOnNetwork,
     panel=SEARCH,
 ):
     """The best place of each task of a program: its communication contends least there."""
@@ -734,7 +714,7 @@ class ProgramMapping(Answer):
         if all(map(len, loads.values())):
             most = max(float(each.max()) for each in loads.values())
             scale = min(float(each.mean()) for each in loads.values()), most or 1.0
-        net = network_again(self.network, self.asked, both["before"])
+        net = named.network_again(self.network, self.asked, both["before"])
         shown = partial(loaded_chart, net, load=LOAD, title=title, width=width)
         drawn = {
             when: shown(channels=both[when], scale=scale, when=said) for when, said in WHEN.items()
@@ -847,18 +827,18 @@ def prepare(question: MappingQuestion) -> MappingTask:
     if question.load is not None and not question.simulate:
         raise InputError("load", f"{question.load:g} without a simulation", "simulate as well")
     if question.layout is not None:
-        refuse(question, ("seconds", "rounds", "tasks_per_node"), "a search, with no layout")
+        fields.refuse(question, ("seconds", "rounds", "tasks_per_node"), "a search, with no layout")
     objective_of(question.objective)
-    graph = read_program(question.app, messages=question.messages, parts=question.parts)
-    network, machine = network_of(question)
-    places = places_of(allocated(question, network), network, question.tasks_per_node)
+    graph = named.read_program(question.app, messages=question.messages, parts=question.parts)
+    network, machine = named.network_of(question)
+    places = places_of(named.allocated(question, network), network, question.tasks_per_node)
     check_room(graph.num_tasks, places.num_groups, question.tasks_per_node, network.name)
     nodes, tasks_per_host = places.each()
     task = MappingTask(
         graph=graph,
         network=network,
         machine=machine,
-        routing=routing_of(question.routing, network),
+        routing=named.routing_of(question.routing, network),
         node_of=places.at(np.arange(graph.num_tasks)),
         question=question,
         nodes=nodes,
@@ -1131,7 +1111,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         allocated_nodes=len(task.nodes),
         routing=str(task.routing),
         weight=question.weight,
-        inside_nodes=entering(task.graph, task.network, applied, question.weight)[1],
+        inside_nodes=named.entering(task.graph, task.network, applied, question.weight)[1],
         between_nodes=Between(before=value_of.between(identity), after=value_of.between(applied)),
         objective=Objective.of(found, value_of, task.network),
         before=before,
@@ -1155,5 +1135,5 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         nodes=task.nodes,
         found=found,
         routes=routes,
-        provenance=provenance_of(question, "find_mapping", task.network),
+        provenance=named.provenance_of(question, "find_mapping", task.network),
     )

@@ -46,20 +46,11 @@ from netloom.fabrics.writing import (
     write_qos_policy,
     write_slurm_topology,
 )
-from netloom.questions import terminal
+from netloom.questions import named, terminal
 from netloom.questions.answers import Answer, Mark, Verdict, table
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric import CLOSE
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
-from netloom.questions.named import (
-    entering,
-    network_again,
-    network_of,
-    num_places,
-    placed,
-    provenance_of,
-    read_program,
-)
 from netloom.questions.outputs import PLOT, Output, check_in_folder
 from netloom.questions.register import asks
 from netloom.questions.terminal import ended, interval, short_name
@@ -389,7 +380,7 @@ class RoutedFabric(Answer):
     @cached_property
     def _short(self) -> dict[str, str]:
         """The short names of switches. Of an answer from a store its file may be gone: none."""
-        network = network_again(self.network, self.asked)
+        network = named.network_again(self.network, self.asked)
         return short_names(network.routers.labels) if network else {}
 
     def explained(self) -> list[str]:
@@ -434,7 +425,7 @@ class RoutedFabric(Answer):
         bound = every.bound if every.time == every.max else None  # it is over bandwidth
         drawn: dict[str, Any] = {"cables": ranked(paths, looks, said, bound=bound)}
         if channels.height:
-            net = network_again(self.network, self.asked)
+            net = named.network_again(self.network, self.asked)
             if net is not None and net.num_network_channels != channels.height:
                 net = None  # the file is another by now
             before, after = (
@@ -521,7 +512,7 @@ class FabricToRoute:
 
 def prepare(question: RouteQuestion) -> FabricToRoute:
     """Read the fabric, its tables and the programs."""
-    network, _ = network_of(question)
+    network, _ = named.network_of(question)
     if question.engine not in (BALANCED, *ENGINES) and not question.engine.startswith("lfts:"):
         wanted = f"{BALANCED}, lfts:FILE, or one of OpenSM's: {', '.join(ENGINES)}"
         raise InputError("engine", f"'{question.engine}'", wanted)
@@ -578,24 +569,26 @@ def _program(item: Any, question: RouteQuestion, network: Topology) -> Program:
             app, weight = behind, real_number(before, where="for")
             if weight <= 0:
                 raise InputError("for", f"'{item}'", "a weight above 0, such as 2*app.mtx")
-        named, at, listed = app.rpartition("@")
+        program, at, listed = app.rpartition("@")
         if at:
-            app, nodes = named, listed
+            app, nodes = program, listed
     own = question.model_copy(update={"nodes": nodes})
     try:
-        tasks = num_places(own, network)
-        graph = read_program(app, messages=None, parts="network", tasks=tasks, seed=question.seed)
+        tasks = named.num_places(own, network)
+        graph = named.read_program(
+            app, messages=None, parts="network", tasks=tasks, seed=question.seed
+        )
     except InputError as error:
         if isinstance(app, str) and app.isidentifier():
             wanted = f"{', '.join(OBJECTIVES)} or a program such as app.mtx"
             raise InputError("for", f"'{item}'", wanted) from error
         raise
-    host_of = placed(own, graph, network)
+    host_of = named.placed(own, graph, network)
     flows = flows_of(network, host_of[graph.source], host_of[graph.target], graph.bytes)
     if not len(flows.source):
         found = f"a program whose tasks send nothing from computer to computer: '{item}'"
         raise InputError("for", found, "one that uses the network")
-    inside = entering(graph, network, host_of)[1]
+    inside = named.entering(graph, network, host_of)[1]
     return Program(str(getattr(item, "name", item)), weight, flows, inside)
 
 
@@ -644,7 +637,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         network=network,
         installed=installed,
         forwarding=made,
-        provenance=provenance_of(question, "route_fabric", network),
+        provenance=named.provenance_of(question, "route_fabric", network),
     )
 
 

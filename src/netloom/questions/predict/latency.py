@@ -38,32 +38,10 @@ from netloom.contention.channel_queueing import (
     trust,
 )
 from netloom.machines import Machine
+from netloom.questions import fields, named
 from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
-from netloom.questions.fields import (
-    ROUTER_FIELDS,
-    AnyPath,
-    EdgeWeight,
-    NetworkQuestion,
-    PatternTraffic,
-    Placed,
-    Program,
-    ProgramFile,
-    asked_router,
-    refuse,
-    routing_option,
-)
-from netloom.questions.named import (
-    entering,
-    mapping_name,
-    network_again,
-    network_of,
-    placed,
-    program_on,
-    provenance_of,
-    read_traffic,
-)
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.shared import (
     RATES,
@@ -105,16 +83,23 @@ NEW_MAPPING = ("app", "on", "messages", "parts", "nodes")
 """Fields that a search for a better mapping takes over."""
 
 
-class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic, NetworkQuestion):
+class LatencyQuestion(
+    Simulated,
+    fields.EdgeWeight,
+    fields.Placed,
+    fields.ProgramFile,
+    fields.PatternTraffic,
+    fields.NetworkQuestion,
+):
     """A network whose routing leaves no choice, and the packets of a program or pattern."""
 
-    app: Program | None = option(
+    app: fields.Program | None = option(
         "Process graph, as for analyze (default: the pattern of traffic).",
         default=None,
         panel="Program",
         file=True,
     )
-    routing: AnyPath = routing_option(
+    routing: fields.AnyPath = fields.routing_option(
         "Routing without a choice of channels: default, dimension-order, shortest-"
         "path, layered, up-down or routes:FILE."
     )
@@ -359,7 +344,9 @@ class LatencyPrediction(CurveAnswer, OnTopology):
             left = latency_curve(self.table(), along, self.zero_load_latency, (low, high), near)
         at = self._carried
         channels = self.channels().filter(offered=at)
-        net = network_again(self.network.topology if self.network else None, self.asked, channels)
+        net = named.network_again(
+            self.network.topology if self.network else None, self.asked, channels
+        )
         delays = Delays(self.saturation / at, 1.0) if at > 0 else None
         drawn = loaded_chart(net, channels, "utilisation", USE, delays=delays)
         return {"latency": left, "channels": drawn}
@@ -471,9 +458,9 @@ class PredictedNetwork:
 def prepare(question: LatencyQuestion) -> PredictedNetwork:
     """Return the network, ready to be predicted at any load, and where the model saturates."""
     question.refuse_limits_alone()
-    topology, on_machine = network_of(question)
+    topology, on_machine = named.network_of(question)
     check_alike(topology, "the model of latency")
-    router_name, router = asked_router(question, on_machine)
+    router_name, router = fields.asked_router(question, on_machine)
     if question.switching is not None:
         router = replace(router, switching=question.switching)  # type: ignore[arg-type]
     if router.switching not in ("wormhole", "virtual-cut-through"):
@@ -588,11 +575,11 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         **vars(OnTopology.of_topology(topology)),
         traffic=network.traffic.name,
         inside_nodes=network.inside_nodes,
-        mapping=None if question.app is None else mapping_name(question.mapping),
+        mapping=None if question.app is None else named.mapping_name(question.mapping),
         routing=network.routing,
         vc_layers=network.layers,
         router={"name": network.router_name, "switching": router.switching}
-        | {name: getattr(router, name) for name in ROUTER_FIELDS},
+        | {name: getattr(router, name) for name in fields.ROUTER_FIELDS},
         packet_flits=question.packet_flits,
         zero_load_latency=found[0].zero_load_latency,
         saturation=network.saturation,
@@ -614,21 +601,21 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         points=tuple(network.load(each, runs.get(each.load)) for each in found),
         network=network,
         found=found,
-        provenance=provenance_of(question, "predict_latency", topology),
+        provenance=named.provenance_of(question, "predict_latency", topology),
     )
 
 
 def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, float]:
     """Return the traffic, and the share that stays inside nodes."""
     if question.app is None:
-        refuse(question, OF_A_PROGRAM, "app, which this says something of")
-        asked = read_traffic(question.traffic, topology, question.nodes)
+        fields.refuse(question, OF_A_PROGRAM, "app, which this says something of")
+        asked = named.read_traffic(question.traffic, topology, question.nodes)
         return between_groups(asked, topology.local_group)
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
-    graph = program_on(question, topology)
-    node_of = placed(question, graph, topology)
-    sent, inside = entering(graph, topology, node_of, question.weight)
+    graph = named.program_on(question, topology)
+    node_of = named.placed(question, graph, topology)
+    sent, inside = named.entering(graph, topology, node_of, question.weight)
     traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
     return traffic, inside
 

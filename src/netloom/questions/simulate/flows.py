@@ -17,26 +17,9 @@ from netloom.base.progress import counting
 from netloom.base.units import LARGEST, parse_bytes
 from netloom.base.words import counted, number, percent
 from netloom.machines.named_machines import clock_of
+from netloom.questions import fields, named
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import Question, argument, option
-from netloom.questions.fields import (
-    BrokenParts,
-    HostNames,
-    OnNetwork,
-    PathRouting,
-    Placed,
-    Program,
-    ProgramFile,
-    Seeded,
-)
-from netloom.questions.named import (
-    entering,
-    mapping_name,
-    network_of,
-    placed,
-    program_on,
-    provenance_of,
-)
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, PreparedFlows, prepare_flows
@@ -76,7 +59,7 @@ BARS, NAMES = 240.0, 450.0
 class FlowTraffic(Question, panel="Program"):
     """The traffic."""
 
-    app: Program = argument(
+    app: fields.Program = argument(
         "Process graph whose edges are flows, as for analyze: a file, or all-to-all:64, "
         "transpose:8, ring:64 with --size.",
         file=True,
@@ -90,16 +73,16 @@ class FlowTraffic(Question, panel="Program"):
 
 
 class FlowsQuestion(
-    HostNames,
-    Seeded,
+    fields.HostNames,
+    fields.Seeded,
     NodeChannels,
     Flows,
-    Placed,
-    ProgramFile,
+    fields.Placed,
+    fields.ProgramFile,
     FlowTraffic,
-    BrokenParts,
-    PathRouting,
-    OnNetwork,
+    fields.BrokenParts,
+    fields.PathRouting,
+    fields.OnNetwork,
 ):
     """All of a program's traffic at once, as flows."""
 
@@ -382,9 +365,9 @@ class PreparedTraffic:
 
 def prepare(question: FlowsQuestion) -> PreparedTraffic:
     """Read the program, build the network and its routing, and place the tasks."""
-    topology, machine = network_of(question)
+    topology, machine = named.network_of(question)
     network = prepare_flows(question, topology, clock_of(question, topology, machine))
-    graph = program_on(question, topology)
+    graph = named.program_on(question, topology)
     if question.flow_bytes is not None:
         size = parse_bytes(question.flow_bytes, where="size")
         if not size:
@@ -393,8 +376,8 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
     elif graph.num_edges and (graph.bytes == 1).all():
         none = "none: the edges of this graph have no size of their own"
         raise InputError("size", none, "the size of a flow, such as --size 1MB")
-    node_of = placed(question, graph, topology)
-    across, inside = entering(graph, topology, node_of)
+    node_of = named.placed(question, graph, topology)
+    across, inside = named.entering(graph, topology, node_of)
     sent = across.only(across.bytes > 0)
     if not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
@@ -463,7 +446,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         law=OnFlows.of(network),
         inside_nodes=ready.inside_nodes,
         program=graph.name,
-        mapping=mapping_name(question.mapping),
+        mapping=named.mapping_name(question.mapping),
         finish_seconds=found.finish if found.done else None,
         ends=ends,
         alone_seconds=float(found.least.max(initial=0.0)),
@@ -484,5 +467,5 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         found=found,
         network=network,
         graph=graph,
-        provenance=provenance_of(question, "simulate_flows", network.topology),
+        provenance=named.provenance_of(question, "simulate_flows", network.topology),
     )

@@ -22,16 +22,10 @@ from netloom.drawing.timelines import Timeline
 from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
 from netloom.mapping.allocation import allocated_hosts, place_program, places_of
+from netloom.questions import named
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
-from netloom.questions.named import (
-    computing,
-    mapping_name,
-    network_again,
-    network_of,
-    provenance_of,
-)
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import (
@@ -491,7 +485,7 @@ class TraceReplay(Answer):
             waits = sum(time for time, part in spent if part.name in held)
             said = f"{percent(waits / whole)} of the critical path waits for channels"
         channels = self.channels().sort("channel")
-        net = network_again(self.run.topology if self.run else None, self.asked, channels)
+        net = named.network_again(self.run.topology if self.run else None, self.asked, channels)
         load = ("size", self.size_unit) if self.of_flows else ("utilisation", "flits/cycle")
         return {name: part for name, part in over_time.items() if part is not None} | {
             "critical path": bars(rows, said, f"time on the critical path ({shown})", width=330),
@@ -514,7 +508,7 @@ class PreparedTrace:
 
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
-    topology, machine = network_of(question, switches=question.engine == "flow")
+    topology, machine = named.network_of(question, switches=question.engine == "flow")
     remark = routes = None
     file = str(question.trace).lower() if isinstance(question.trace, str | Path) else ""
     if isinstance(question.trace, Execution) or file.endswith(".xml"):
@@ -566,7 +560,7 @@ def _of_msccl(
     size, given = parse_bytes(question.size, where="size"), question.trace
     found = given.found if isinstance(given, Execution) else parse_msccl(str(given))
     if isinstance(question.mapping, str):
-        where = computing(question, topology)
+        where = named.computing(question, topology)
         hosts = allocated_hosts(where["nodes"], topology, where["hosts"])
         ranks = places_of(hosts, topology, question.tasks_per_node).count
         if found.num_gpus != ranks:
@@ -636,7 +630,7 @@ def _placed(
 ) -> Replay:
     from netloom.workload.programs.training import is_rank_program, ranks_apart
 
-    where = computing(question, topology)
+    where = named.computing(question, topology)
     node_of, run = place_program(question.mapping, trace.num_tasks, topology, **where), trace
     if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
         run = ranks_apart(trace)
@@ -821,7 +815,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         trace=trace.name,
         tasks=trace.num_tasks,
         num_entries=len(trace),
-        mapping=mapping_name(question.mapping),
+        mapping=named.mapping_name(question.mapping),
         inside_nodes=program.inside_nodes,
         finish=found.finish,
         ideal_finish=found.ideal_finish,
@@ -842,7 +836,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         note=_note(found, ready),
         run=found,
         network=network,
-        provenance=provenance_of(question, "replay", network.topology),
+        provenance=named.provenance_of(question, "replay", network.topology),
     )
 
 
