@@ -21,20 +21,11 @@ from netloom.bounds import Taper, bounds_of, tapers
 from netloom.bounds.cuts import CLOSE, Bounds
 from netloom.contention import (
     Verdict as Standing,
+    busiest,
     offered_by_program,
     offered_by_run,
     slowdown,
     verdict as standing_of,
-)
-from netloom.contention.busiest import (
-    Bottleneck,
-    BusiestChannel,
-    BusiestRouter,
-    Causes,
-    ShiftLoad,
-    causes_of,
-    followed,
-    shift_by_shift,
 )
 from netloom.contention.mapped import (
     ContentionCount,
@@ -208,9 +199,9 @@ class Analysis(Answer):
     slowdown: Slowdown | None = figure(
         "slow-down by contention (estimate)", "times", flat="slowdown_", lead=True
     )
-    bottleneck: Bottleneck = figure(flat="bottleneck_")
-    busiest_channel: BusiestChannel = figure()
-    busiest_router: BusiestRouter | None = figure(flat="busiest_router_", lead=True)
+    bottleneck: busiest.Bottleneck = figure(flat="bottleneck_")
+    busiest_channel: busiest.BusiestChannel = figure()
+    busiest_router: busiest.BusiestRouter | None = figure(flat="busiest_router_", lead=True)
     bounds: Bounds | None = figure("what no routing can beat")
     oversubscription: tuple[Taper, ...] | None = figure("oversubscription, level by level")
     mean_message: MeanMessage | None = figure()
@@ -220,8 +211,8 @@ class Analysis(Answer):
     deadlock_cycle: tuple[str, ...] = figure()
     note: str | None = figure(table=False)
     left_out: str | None = figure(table=False)
-    shifts: tuple[ShiftLoad, ...] | None = figure("one shift after the other")
-    causes: Causes = figure(at=".")
+    shifts: tuple[busiest.ShiftLoad, ...] | None = figure("one shift after the other")
+    causes: busiest.Causes = figure(at=".")
     own: MappedFigures = figure(at=".")
     offered: float | None = figure(unit=FLITS)
     host_channel_load: Spread | None = figure(
@@ -715,8 +706,8 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
 
     asked = 0 if alike and many is None else many
     random, met = measured_at_random(mapped, routing, place, question.seed, asked)
-    routed = followed(mapped, routing)
-    causes = causes_of(mapped, routing, routed)
+    routed = busiest.followed(mapped, routing)
+    causes = busiest.causes_of(mapped, routing, routed)
     mean = MeanMessage.of(mapped, on.flit_bytes if on else 1)
     if mean is not None and mean.hops is not None and on is not None and on.message_costs:
         mean = replace(mean, us=float(on.message_time_us(mean.bytes, mean.hops)))
@@ -747,14 +738,14 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         weight=question.weight,
         own=own,
         host_channel_load=Spread.of(loads.host_channel_load) if loads.hosted else None,
-        bottleneck=Bottleneck.of(
+        bottleneck=busiest.Bottleneck.of(
             mapped, (on.flit_bytes if on else 1) if in_bytes else None, on.cycle_us if on else None
         ),
         offered=offered,
         slowdown=None if slowdowns is None else Slowdown.of(slowdowns, mapped.weights),
         standing=replace(standing, affected=names),
-        busiest_channel=BusiestChannel.of(network, loads),
-        busiest_router=BusiestRouter.of(network, loads),
+        busiest_channel=busiest.BusiestChannel.of(network, loads),
+        busiest_router=busiest.BusiestRouter.of(network, loads),
         bounds=bounds_of(
             network, mapped.source, mapped.target, mapped.weights, float(loads.channel_time.max())
         ),
@@ -772,7 +763,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         deadlock_cycle=tuple(network.channel_name(channel) for channel in cycle or ()),
         note=note,
         left_out=left_out,
-        shifts=shift_by_shift(mapped, routing),
+        shifts=busiest.shift_by_shift(mapped, routing),
         causes=causes,
         network=network,
         graph=graph,

@@ -37,17 +37,9 @@ from netloom.questions.outputs import (
     table_output,
 )
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
+from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
 from netloom.questions.terminal import arrow, ended, order_named, size_of, subject
-from netloom.simulation.collectives import (
-    MOST_LISTED,
-    Algorithm,
-    Crossing,
-    Timed,
-    Winner,
-    crossing_points,
-    winners_of,
-)
+from netloom.simulation import collectives
 from netloom.simulation.figures import crossed_links
 from netloom.simulation.flow import FlowRun
 from netloom.topology import Topology
@@ -216,8 +208,8 @@ class CollectiveTimes(Answer):
     inside_nodes: float | None = figure(table=False)
     mapping: str = figure(table=False)
     bound: Bound = figure()
-    winners: tuple[Winner, ...] = figure()
-    crossings: tuple[Crossing, ...] = figure()
+    winners: tuple[collectives.Winner, ...] = figure()
+    crossings: tuple[collectives.Crossing, ...] = figure()
     reordered: Reordered | None = figure()
     left_out: dict[str, str] = figure()
     phases: Phases | None = figure()
@@ -437,16 +429,18 @@ class CollectiveTimes(Answer):
         """
         best, algorithm = self.fastest
         count = algorithm.outline(best.chunks).num_messages
-        if count > MOST_LISTED:
+        if count > collectives.MOST_LISTED:
             found = f"{counted(count, 'message', ',')} of {best.algorithm}"
-            wanted = f"at most {MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
+            wanted = (
+                f"at most {collectives.MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
+            )
             raise InputError(asks, found, wanted)
         assert self._ready.program is None
         runner = self._ready.runner(self._ready.host_of)
         return best, *runner.listed(algorithm, best.chunks, best.size)
 
     @property
-    def fastest(self) -> tuple[Point, Algorithm]:
+    def fastest(self) -> tuple[Point, collectives.Algorithm]:
         """The fastest algorithm at the largest size."""
         best = self.at(self.sizes[-1])[0]
         return best, self._ready.named(best.algorithm)
@@ -496,16 +490,16 @@ class CollectiveTimes(Answer):
         assumed = " (assumed)" if self.note else ""
         engine = self.setup.engine
         how = {"flow": "flows", "network": "flit by flit"}
-        how |= {name: each.messages for name, each in engines().items()}
+        how |= {name: each.messages for name, each in others().items()}
         said = [
             f"{counted(self.num_ranks, 'rank', ',')} on {self.setup.topology}, "
             f"{self.setup.routing}, {order}; channels of {units.rate(rate)} and "
             f"{units.seconds(late)}{assumed}; {how.get(engine, engine)}, sizes and bus bandwidth "
             "as nccl-tests define them"
         ]
-        others = grey_curves(self.table())
-        if others and len(self.sizes) > 1:
-            said.append(f"grey: {', '.join(others)}; circles: the lead changes")
+        grey = grey_curves(self.table())
+        if grey and len(self.sizes) > 1:
+            said.append(f"grey: {', '.join(grey)}; circles: the lead changes")
         return said
 
     def parts(self) -> dict[str, Any]:
@@ -646,7 +640,11 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     curves = {name: [took[name, size] for size in ready.sizes] for name in names}
     pairs = combinations(curves, 2)
     crossings = sorted(
-        (each for pair in pairs for each in crossing_points(ready.sizes, curves, *pair)),
+        (
+            each
+            for pair in pairs
+            for each in collectives.crossing_points(ready.sizes, curves, *pair)
+        ),
         key=lambda each: (each.size, each.seconds, each.below, each.above, each.leads),
     )
     whole: Whole | None = None
@@ -701,7 +699,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             alpha_seconds=bound.alpha,
             steps_seconds=steps * bound.alpha,
         ),
-        winners=tuple(winners_of(ready.sizes, curves, crossings)),
+        winners=tuple(collectives.winners_of(ready.sizes, curves, crossings)),
         crossings=tuple(crossings),
         reordered=better,
         left_out=left_out,
@@ -716,7 +714,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
 
 def _timed(
     ready: PreparedCollective,
-    algorithms: Sequence[Algorithm],
+    algorithms: Sequence[collectives.Algorithm],
     bound: LeastTime,
     stuck: dict[str, str] | None = None,
     *,
@@ -793,7 +791,11 @@ def _phased(
 
 
 def _point(
-    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, ran: Mapping[str, Any]
+    ready: PreparedCollective,
+    bound: LeastTime,
+    size: float,
+    run: collectives.Timed,
+    ran: Mapping[str, Any],
 ) -> Point:
     """Return what one run of an algorithm comes to. ``ran``: its figures that any size shares."""
     speed, least = size / run.seconds if size else None, bound.seconds(size)

@@ -29,27 +29,9 @@ from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.questions import fields
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.named import check_apart, computing, network_of, num_places
-from netloom.questions.simulate.engines import (
-    IN_CYCLES,
-    OTHERS,
-    PreparedFlows,
-    PreparedNetwork,
-    engines,
-    flow_routing,
-    prepare_program,
-    refuse_packets,
-    timed_links,
-)
+from netloom.questions.simulate import engines
 from netloom.questions.simulate.fields import AnyProgramQuestion
-from netloom.simulation.collectives import (
-    AT_ONCE,
-    Algorithm,
-    CycleRunner,
-    Runner,
-    alike,
-    fits_of,
-    refusal,
-)
+from netloom.simulation import collectives
 from netloom.simulation.flow.engine import FlowLaw, Injection
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
@@ -78,13 +60,13 @@ MOST_ROWS = 2**21
 if TYPE_CHECKING:
     EngineName: TypeAlias = str
 else:
-    EngineName = Literal["flow", "network", *OTHERS]
+    EngineName = Literal["flow", "network", *engines.OTHERS]
 
 ENGINES = listed(
     [
         "flow (bytes and seconds)",
         "network (flit by flit)",
-        *(f"{name} ({each.messages})" for name, each in engines().items()),
+        *(f"{name} ({each.messages})" for name, each in engines.others().items()),
     ],
     last="or",
 )
@@ -132,7 +114,9 @@ class WhichCollective(Question, panel="Collective"):
     )
 
 
-class FlitsAndCycles(Question, panel=f"Engine{'s' * bool(OTHERS)} {listed(['network', *OTHERS])}"):
+class FlitsAndCycles(
+    Question, panel=f"Engine{'s' * bool(engines.OTHERS)} {listed(['network', *engines.OTHERS])}"
+):
     """How engines of cycles run it."""
 
     flit_bytes: int | None = option(
@@ -219,20 +203,20 @@ class PreparedCollective:
         The same on the network without its failures, by the same routing. None if there are none.
     """
 
-    flows: PreparedFlows
-    program: PreparedNetwork | None
+    flows: engines.PreparedFlows
+    program: engines.PreparedNetwork | None
     clock: Clock
     flit_source: str
     host_of: Ints
     node_of_host: Ints | None
     sizes: tuple[float, ...]
-    algorithms: tuple[Algorithm, ...]
+    algorithms: tuple[collectives.Algorithm, ...]
     left_out: dict[str, str]
     exchange: Connections | None = None
     whole: PreparedCollective | None = None
 
     @property
-    def shown(self) -> PreparedFlows | PreparedNetwork:
+    def shown(self) -> engines.PreparedFlows | engines.PreparedNetwork:
         """The network and what runs on it."""
         return self.program or self.flows
 
@@ -241,18 +225,18 @@ class PreparedCollective:
         """The network."""
         return self.shown.topology
 
-    def named(self, name: str) -> Algorithm:
+    def named(self, name: str) -> collectives.Algorithm:
         """Return the algorithm of a name that is run."""
         return next(each for each in self.algorithms if each.name == name)
 
-    def runner(self, host_of: Ints) -> Runner:
+    def runner(self, host_of: Ints) -> collectives.Runner:
         """Return what runs algorithms with ranks on these hosts."""
         runner = _of_flows(self.flows, host_of, self.node_of_host)
         if self.program is None:
             return runner
         cycle = _cycle_seconds(self.program)
         flit = float(self.program.flit_bytes or 1)
-        return CycleRunner(runner, self.program, flit_bytes=flit, cycle_seconds=cycle)
+        return collectives.CycleRunner(runner, self.program, flit_bytes=flit, cycle_seconds=cycle)
 
     def bound(self, collective: str, root: int, host_of: Ints) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
@@ -277,7 +261,9 @@ class PreparedCollective:
             return parse_seconds(given, where="switch_time")
         runner, times = self.runner(self.host_of), list[float]()
         for name in algorithms_of("barrier"):
-            each = Algorithm("barrier", name, len(self.host_of), {}, None, self.flows.law)
+            each = collectives.Algorithm(
+                "barrier", name, len(self.host_of), {}, None, self.flows.law
+            )
             try:
                 each.outline()
             except InputError:
@@ -286,13 +272,15 @@ class PreparedCollective:
         return min(times)
 
 
-def _of_flows(flows: PreparedFlows, host_of: Ints, node_of_host: Ints | None) -> Runner:
+def _of_flows(
+    flows: engines.PreparedFlows, host_of: Ints, node_of_host: Ints | None
+) -> collectives.Runner:
     assert flows.clock is not None
     overhead = flows.clock.overhead_seconds
-    return Runner(flows.links, flows.routing, overhead, host_of, node_of_host)
+    return collectives.Runner(flows.links, flows.routing, overhead, host_of, node_of_host)
 
 
-def _cycle_seconds(program: PreparedNetwork) -> float:
+def _cycle_seconds(program: engines.PreparedNetwork) -> float:
     assert program.cycle_us is not None
     return program.cycle_us * 1e-6
 
@@ -319,20 +307,22 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
 def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     known = algorithms_of(question.collective)
     if question.engine == "flow":
-        fields.refuse(question, OWN_FIELDS, f"{IN_CYCLES}: flows have no flits or routers")
+        fields.refuse(question, OWN_FIELDS, f"{engines.IN_CYCLES}: flows have no flits or routers")
     if question.collective == "barrier" and question.size != SIZES:
         raise InputError("size", f"{question.size} for a barrier", "none: it moves no data")
     if question.root and question.collective not in ROOTED:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
     topology, machine = network_of(question, switches=True)
-    routing = flow_routing(question.routing, topology)
+    routing = engines.flow_routing(question.routing, topology)
     clock = clock_of(question, topology, machine, assume=True)
-    at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
-    flows = PreparedFlows(
+    at_once = all(
+        (question.collective, name) in collectives.AT_ONCE for name in names_of(question.algorithm)
+    )
+    flows = engines.PreparedFlows(
         topology=topology,
         routing=routing,
-        links=timed_links(topology, clock, end_channels=question.end_channels == 1),
+        links=engines.timed_links(topology, clock, end_channels=question.end_channels == 1),
         clock=clock,
         law=FlowLaw(injection=question.injection or ("shared" if at_once else "in-order")),
         seed=question.seed,
@@ -376,7 +366,7 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
 
 def _exchange(
     question: CollectiveQuestion,
-    flows: PreparedFlows,
+    flows: engines.PreparedFlows,
     host_of: Ints,
     node_of_host: Ints | None,
     size: float,
@@ -414,7 +404,7 @@ def _algorithms(
     topology: Topology,
     host_of: Ints,
     sizes: int,
-) -> tuple[tuple[Algorithm, ...], dict[str, str]]:
+) -> tuple[tuple[collectives.Algorithm, ...], dict[str, str]]:
     """Return the algorithms that are run, and why others are not."""
     named = question.algorithm != "all"
     names = [each for each in names_of(question.algorithm) if each != PHASES] if named else known
@@ -426,12 +416,12 @@ def _algorithms(
         more = f", {PHASES}" * (question.collective in OF_PHASES)
         wanted = f"for {question.collective}: all, {', '.join(known)}{more}"
         raise InputError("algorithm", f"'{unknown[0]}'", wanted)
-    fits = {"root": question.root} | fits_of(topology, host_of)
-    found, left_out = list[Algorithm](), dict[str, str]()
+    fits = {"root": question.root} | collectives.fits_of(topology, host_of)
+    found, left_out = list[collectives.Algorithm](), dict[str, str]()
     posted: Injection
     for name in names:
-        posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
-        each = Algorithm(
+        posted = "shared" if (question.collective, name) in collectives.AT_ONCE else "in-order"
+        each = collectives.Algorithm(
             question.collective, name, len(host_of), fits, question.chunks,
             FlowLaw(injection=question.injection or posted),
         )  # fmt: skip
@@ -442,8 +432,8 @@ def _algorithms(
                 raise
             left_out[name] = f"found {refused.found}"
             continue
-        same = [other.name for other in found if alike(own, other.outline())]
-        why = refusal(own, sizes) or (same and f"here the same as {same[0]}")
+        same = [other.name for other in found if collectives.alike(own, other.outline())]
+        why = collectives.refusal(own, sizes) or (same and f"here the same as {same[0]}")
         if why and not named:
             left_out[name] = str(why)
             continue
@@ -457,12 +447,12 @@ def _algorithms(
 
 def _in_cycles(
     question: CollectiveQuestion,
-    flows: PreparedFlows,
-    runner: Runner,
+    flows: engines.PreparedFlows,
+    runner: collectives.Runner,
     machine: Machine | None,
-    algorithms: Sequence[Algorithm],
+    algorithms: Sequence[collectives.Algorithm],
     sizes: Sequence[float],
-) -> tuple[PreparedNetwork, str]:
+) -> tuple[engines.PreparedNetwork, str]:
     """Return the network in cycles, if all runs together are not too much work.
 
     Beside it stands who says how many bytes a flit has.
@@ -482,7 +472,7 @@ def _in_cycles(
     if not flits:
         wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"
         fields.refuse(question, ("latency",), wanted)
-        refuse_packets(question)
+        engines.refuse_packets(question)
     given: float | None = question.flit_bytes
     if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
         given = machine.flit_bytes  # a machine without a router that says 1 has none
@@ -519,7 +509,7 @@ def _in_cycles(
     longest = int(np.ceil(max(sizes) * largest / flit_bytes))
     if flits and question.packet_flits is None:
         asked = asked.model_copy(update={"packet_flits": min(max(longest, 1), LONGEST)})
-    program = prepare_program(
+    program = engines.prepare_program(
         asked,
         longest_flits=longest,
         flit_bytes=flit_bytes,

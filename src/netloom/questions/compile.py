@@ -26,18 +26,8 @@ from netloom.drawing.frame import column, framed
 from netloom.drawing.save import check_writable, make_folder
 from netloom.drawing.timelines import Timeline
 from netloom.drawing.timetables import PhasesInTime, phase_maps, switching
-from netloom.phases import Connections, Plan, Timetable, connections, write_plan
+from netloom.phases import Connections, Plan, Timetable, connections, plan_files, write_plan
 from netloom.phases.plan.plans import MOST_WORDS, connection_order
-from netloom.phases.plan_files import (
-    Channel,
-    Connection,
-    Node,
-    Phase,
-    sums_of_channels,
-    sums_of_connections,
-    sums_of_nodes,
-    sums_of_phases,
-)
 from netloom.phases.timetables import (
     Limit,
     Predicted,
@@ -332,7 +322,9 @@ class CompiledPhases(Answer):
         rows, hidden = self.phases(), self.num_phases - MOST_ROWS
         if hidden > 0:
             rows = rows.sort("makespan", "phase", descending=[True, False]).head(MOST_ROWS)
-        found = terminal.table([Phase.from_json(each) for each in rows.to_dicts()], self, width)
+        found = terminal.table(
+            [plan_files.Phase.from_json(each) for each in rows.to_dicts()], self, width
+        )
         found += [f"The longest {MOST_ROWS}; {hidden} more."] * (hidden > 0)
         return [*found, "", *terminal.pairs(self, self, width)]
 
@@ -394,28 +386,28 @@ class CompiledPhases(Answer):
         run = self.simulated.execution if self.simulated else None
         return phases_timeline(self.plan, self.timetable, self.costs, run)
 
-    @table_of(Phase)
+    @table_of(plan_files.Phase)
     def phases(self) -> dict[str, Any]:
         """Return one row per phase. ``simulated`` where phases were simulated."""
         run = self.simulated.phases if self.simulated else None
         simulated = {} if run is None else {"simulated": run}
-        return sums_of_phases(self.plan, self.timetable, self.costs) | simulated
+        return plan_files.sums_of_phases(self.plan, self.timetable, self.costs) | simulated
 
-    @table_of(Channel)
+    @table_of(plan_files.Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per phase and channel that is used in it."""
-        return sums_of_channels(self.plan)
+        return plan_files.sums_of_channels(self.plan)
 
-    @table_of(Node)
+    @table_of(plan_files.Node)
     def nodes(self) -> dict[str, Any]:
         """Return one row per node: the words that its processor moves."""
-        return sums_of_nodes(self.plan, self.costs)
+        return plan_files.sums_of_nodes(self.plan, self.costs)
 
-    @table_of(Connection)
+    @table_of(plan_files.Connection)
     def table(self) -> dict[str, Any]:
         """Return one row per connection. If phases were simulated, with those times, too."""
         run = self.simulated.execution if self.simulated else None
-        return sums_of_connections(self.plan, self.timetable, run)
+        return plan_files.sums_of_connections(self.plan, self.timetable, run)
 
     @property
     def network(self) -> Topology | None:

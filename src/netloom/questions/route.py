@@ -16,6 +16,7 @@ from netloom.base.spec import real_number
 from netloom.base.units import size
 from netloom.base.words import begun, counted, number, percent
 from netloom.drawing.names import base_names
+from netloom.fabrics import writing
 from netloom.fabrics.balancing import Candidate, Objective, balanced
 from netloom.fabrics.figures import (
     PROVED,
@@ -34,17 +35,6 @@ from netloom.fabrics.program import (
     flows_of,
     merged_flows,
     tables_for_program,
-)
-from netloom.fabrics.writing import (
-    Changes,
-    repaired,
-    table_changes,
-    tree_of,
-    write_changes,
-    write_levels,
-    write_lfts,
-    write_qos_policy,
-    write_slurm_topology,
 )
 from netloom.questions import named, terminal
 from netloom.questions.answers import Answer, Mark, Verdict, table
@@ -162,7 +152,7 @@ class RoutedFabric(Answer):
     objective: str = figure(table=False)
     installed_name: str = figure("installed tables", at="installed", table=False)
     after: TableFigures = figure(at=".")
-    changes: Changes | None = figure(flat="changed_", key=True)
+    changes: writing.Changes | None = figure(flat="changed_", key=True)
     before: TableFigures = figure(flat="before_")
     front: tuple[Candidate, ...] = figure("tables that none surpassed")
     programs: tuple[ProgramCost, ...] = figure()
@@ -450,7 +440,7 @@ def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute, __: Mapping[str
 
 
 def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_lfts(answer.network, answer.forwarding, path)
+    writing.write_lfts(answer.network, answer.forwarding, path)
     line = f"Tables: {path}. OpenSM loads them: opensm -R file -U {path}"
     if answer.after.lanes > 1:
         line += f"\n{answer.after.lanes} lanes need a policy of service, too: -Q -Y, --qos-policy"
@@ -458,22 +448,24 @@ def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
 
 
 def _write_levels(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    lines = write_levels(answer.network, answer.forwarding, path)
+    lines = writing.write_levels(answer.network, answer.forwarding, path)
     return f"Service levels: {path}, {lines:,} lines"
 
 
 def _write_policy(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_qos_policy(answer.network, answer.forwarding, path)
+    writing.write_qos_policy(answer.network, answer.forwarding, path)
     return f"Policy of service: {path}. OpenSM reads it: -Q -Y {path}"
 
 
 def _write_changes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_changes(answer.changes, path)
+    writing.write_changes(answer.changes, path)
     return f"Changes: {path}"
 
 
 def _write_slurm(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    return f"Slurm's topology: {path}, {write_slurm_topology(answer.network, path)} switches"
+    return (
+        f"Slurm's topology: {path}, {writing.write_slurm_topology(answer.network, path)} switches"
+    )
 
 
 OUTPUTS = tuple(
@@ -491,7 +483,7 @@ SLURM = Output(
     "The tree as Slurm's topology.conf or .yaml.",
     _write_slurm,
     check_in_folder,
-    refuse=lambda _, ready, __: tree_of(ready.network),
+    refuse=lambda _, ready, __: writing.tree_of(ready.network),
 )
 
 
@@ -628,7 +620,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         objective=ready.objective,
         installed_name=str(installed),
         after=after,
-        changes=table_changes(network, installed, made) if has_lids else None,
+        changes=writing.table_changes(network, installed, made) if has_lids else None,
         before=before,
         front=front,
         programs=costs_of(ready.programs, network, installed, made),
@@ -649,7 +641,7 @@ def routed(
     if question.engine != BALANCED:
         return named_table(question.engine, network)[0], ()
     if question.repair:
-        return repaired(network, ready.installed, seed=seed), ()
+        return writing.repaired(network, ready.installed, seed=seed), ()
     if ready.programs:
         flows = merged_flows([(each.flows, each.weight) for each in ready.programs])
         with patience("Making tables for the program"):

@@ -15,28 +15,8 @@ from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number, percent
+from netloom.contention import channel_queueing as queueing
 from netloom.contention.busiest import USED, ChannelUse, channel_uses
-from netloom.contention.channel_queueing import (
-    KNEE,
-    LIMITS,
-    Busy,
-    ChannelPrediction,
-    ChannelRouter,
-    PreparedChannels,
-    accuracy_flags,
-    channel_saturation,
-    follow_flows,
-    host_flows,
-    latency_band,
-    limiting_resource,
-    off_by,
-    predict_channels,
-    prepare_channels,
-    resource_name,
-    router_kind,
-    saturation_band,
-    trust,
-)
 from netloom.machines import Machine
 from netloom.questions import fields, named
 from netloom.questions.answers import Mark, Verdict, table
@@ -200,7 +180,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
     interrupted: bool = figure()
     points: tuple[PredictedLoad, ...] = figure()
     network: PredictedNetwork | None = unseen()
-    found: tuple[ChannelPrediction, ...] = unseen(default=())
+    found: tuple[queueing.ChannelPrediction, ...] = unseen(default=())
 
     @property
     def of(self) -> str:
@@ -398,9 +378,9 @@ class PredictedNetwork:
     given_routing: VirtualRouting
     router_name: str
     router: Router
-    prepared: PreparedChannels
+    prepared: queueing.PreparedChannels
     saturation: float
-    limit: Busy
+    limit: queueing.Busy
     limit_told: bool
     bound: Bound
     inside_nodes: float
@@ -408,29 +388,31 @@ class PredictedNetwork:
     @cached_property
     def kind(self) -> str:
         """Which of ``channel_queueing.KINDS`` the router is of."""
-        return router_kind(self.prepared.router, self.prepared.flits)
+        return queueing.router_kind(self.prepared.router, self.prepared.flits)
 
     @cached_property
     def flags(self) -> tuple[str, ...]:
         """Why to expect more than the usual error, a line each."""
         network = self.prepared, self.topology, self.traffic, self.routing, asdict(self.router)
-        return tuple(accuracy_flags(*network, limit_told=self.limit_told))
+        return tuple(queueing.accuracy_flags(*network, limit_told=self.limit_told))
 
-    def place(self, busy: Busy) -> str:
+    def place(self, busy: queueing.Busy) -> str:
         """Name a resource: ``injection at node (0,3)``, ``channel (4,4) -> (4,3)``."""
-        return resource_name(busy, self.prepared, self.topology)
+        return queueing.resource_name(busy, self.prepared, self.topology)
 
-    def load(self, found: ChannelPrediction, simulated: Mapping[str, Any] | None) -> PredictedLoad:
+    def load(
+        self, found: queueing.ChannelPrediction, simulated: Mapping[str, Any] | None
+    ) -> PredictedLoad:
         """Return what is said of one load, and of its run in a simulation, if there is one."""
         saturated = found.saturated or found.load >= self.saturation
-        steady = not saturated and found.load <= KNEE * self.saturation
+        steady = not saturated and found.load <= queueing.KNEE * self.saturation
         latency = float(found.latency) if steady else None
-        part = min(found.load / self.saturation, KNEE)
-        error = latency_band(self.kind, part) if steady else None
+        part = min(found.load / self.saturation, queueing.KNEE)
+        error = queueing.latency_band(self.kind, part) if steady else None
         low, high = None, None
         if latency is not None and error is not None:
             least = found.zero_load_latency
-            low, high = off_by(latency, error.below, error.above, least=least, most=inf)
+            low, high = queueing.off_by(latency, error.below, error.above, least=least, most=inf)
         checked = None
         if simulated is not None:
             mean, half = simulated["packet_latency_mean"], simulated["packet_latency_ci95"]
@@ -489,10 +471,12 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
             raise InputError(topology.name, found, wanted)
         pairs = traffic.matrix()
         rates = pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)
-        own, flits = ChannelRouter.of(router), question.packet_flits
+        own, flits = queueing.ChannelRouter.of(router), question.packet_flits
         if topology.direct:
             routing = virtual_channel_routing(topology, given, num_vcs=router.vcs)
-            prepared = prepare_channels(follow_flows(routing, *rates), own, flits=flits)
+            prepared = queueing.prepare_channels(
+                queueing.follow_flows(routing, *rates), own, flits=flits
+            )
             bound = throughput_bound(topology, routing, traffic, router)
             name, layers = routing.name, 1
         else:  # the bound is the channels', hosts' included
@@ -500,15 +484,19 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
                 found = given if isinstance(given, str) else f"the table {given.name}"
                 wanted = "paths between hosts, such as up-down or routes:FILE"
                 raise InputError("routing", found, wanted)
-            flows = host_flows(topology, given, *rates, vcs=router.vcs, most_hops=MOST_HOPS)
-            prepared = prepare_channels(flows, own, flits=flits)
+            flows = queueing.host_flows(
+                topology, given, *rates, vcs=router.vcs, most_hops=MOST_HOPS
+            )
+            prepared = queueing.prepare_channels(flows, own, flits=flits)
             load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
-            fullest = Busy(LIMITS[0], int(np.argmax(load)), 1.0)
-            what = resource_name(fullest, prepared, topology)
+            fullest = queueing.Busy(queueing.LIMITS[0], int(np.argmax(load)), 1.0)
+            what = queueing.resource_name(fullest, prepared, topology)
             bound = Bound(load=prepared.full_load, what=what)
             name, layers = str(given), flows.layers
-        saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
-        limit, told = limiting_resource(prepared, saturation)
+        saturation = min(
+            queueing.channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load
+        )
+        limit, told = queueing.limiting_resource(prepared, saturation)
     return PredictedNetwork(
         topology=topology,
         traffic=traffic,
@@ -563,12 +551,16 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     20.67
     """
     topology, router, bound = network.topology, network.router, network.bound
-    loads = parse_rates(question.offered, "offered", lambda: network.saturation, nearly=KNEE)
+    loads = parse_rates(
+        question.offered, "offered", lambda: network.saturation, nearly=queueing.KNEE
+    )
     if loads[-1] > 1:
         raise InputError("offered", f"{loads[-1]:g}", "at most 1 (flits/node/cycle)")
     with patience(f"{network.traffic.name} on {topology.name}: channel queueing"):
-        found = tuple(predict_channels(network.prepared, load, crowded=True) for load in loads)
-    error = saturation_band(network.kind).within
+        found = tuple(
+            queueing.predict_channels(network.prepared, load, crowded=True) for load in loads
+        )
+    error = queueing.saturation_band(network.kind).within
     busiest = [each.busiest_channel for each in found if each.busiest_channel >= 0]
     runs, interrupted = _simulated(question, network, loads)
     return LatencyPrediction(
@@ -584,7 +576,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         zero_load_latency=found[0].zero_load_latency,
         saturation=network.saturation,
         saturation_expected_error=error,
-        saturation_range=off_by(network.saturation, -error, error, most=bound.load),
+        saturation_range=queueing.off_by(network.saturation, -error, error, most=bound.load),
         saturation_limit=Resource(
             what=network.limit.what,
             where=network.place(network.limit),
@@ -596,7 +588,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         busiest_channel=topology.channel_name(busiest[-1]) if busiest else None,
         flags=network.flags,
         router_kind=network.kind,
-        trust=trust(network.kind),
+        trust=queueing.trust(network.kind),
         interrupted=interrupted,
         points=tuple(network.load(each, runs.get(each.load)) for each in found),
         network=network,

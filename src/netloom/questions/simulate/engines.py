@@ -58,7 +58,7 @@ class Engine:
 
 
 @cache
-def engines() -> dict[str, Engine]:
+def others() -> dict[str, Engine]:
     """Return the engines of other packages, by name."""
     return {name: each.load() for name, each in declared("engines").items()}
 
@@ -256,9 +256,9 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
     InputError
         If a field cannot be used, or belongs to another engine.
     """
-    others = [each for other in engines().values() for each in other.fields.model_fields]
+    more = [each for other in others().values() for each in other.fields.model_fields]
     wanted = f"{IN_CYCLES}: flows have no routers, packets or cycles"
-    routers = ("router", "switching", *ROUTER_FIELDS, *others, "packet_flits", "most_cycles")
+    routers = ("router", "switching", *ROUTER_FIELDS, *more, "packet_flits", "most_cycles")
     refuse(question, [each for each in routers if each in type(question).model_fields], wanted)
     routing = flow_routing(question.routing, topology)
     if question.tolerance and question.injection == "in-order":
@@ -305,7 +305,7 @@ def refuse_flow_fields(question: Any) -> None:
 
 def refuse_packets(question: Any) -> None:
     """Raise InputError if messages should be cut, which engines of other packages do not do."""
-    messages = engines()[question.engine].messages
+    messages = others()[question.engine].messages
     refuse(question, ("packet_flits",), f"engine network: {messages} are not cut")
 
 
@@ -347,7 +347,7 @@ def prepare_program(
     router: Router | Rules
     routing: VirtualChannelRouting | Routing
     if question.engine == "flow":
-        own = [each for other in engines().values() for each in other.fields.model_fields]
+        own = [each for other in others().values() for each in other.fields.model_fields]
         wanted = f"{IN_CYCLES}: flows have no routers"
         refuse(question, ("router", "switching", *ROUTER_FIELDS, *own), wanted)
         if question.packet_flits is not None and getattr(question, "gap_cycles", None) is None:
@@ -360,7 +360,7 @@ def prepare_program(
         wanted = "engine network, whose routers this says something of"
         refuse(question, ("router", *ROUTER_FIELDS), wanted)
         _refuse_fields_of_others(question)
-        router, routing = engines()[question.engine].prepare(question, topology)
+        router, routing = others()[question.engine].prepare(question, topology)
     else:
         if question.packet_flits is None and longest_flits > LONGEST:
             none = f"none, for messages of up to {counted(longest_flits, 'flit')}"
@@ -389,7 +389,7 @@ def prepare_program(
 
 def _refuse_fields_of_others(question: Any) -> None:
     """Raise InputError if a field was given that says something of another package's engine."""
-    for name, other in engines().items():
+    for name, other in others().items():
         if name != question.engine:
             wanted = f"engine {name}, of whose channels this says something"
             refuse(question, list(other.fields.model_fields), wanted)

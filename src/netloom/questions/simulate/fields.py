@@ -24,7 +24,7 @@ from netloom.questions.fields import (
     Seeded,
     Timing,
 )
-from netloom.questions.simulate.engines import OTHERS, engines
+from netloom.questions.simulate.engines import OTHERS, others
 from netloom.simulation.flow.engine import Injection, Sharing
 from netloom.workload import ProcessGraph
 
@@ -104,7 +104,7 @@ else:
 ENGINES = listed(
     [
         "network (virtual-channel routers, flit by flit)",
-        *(f"{name} ({each.said})" for name, each in engines().items()),
+        *(f"{name} ({each.said})" for name, each in others().items()),
         "flow (flows that share channels fairly)",
     ],
     last="or",
@@ -120,7 +120,7 @@ class OneEngine(NodeChannels, panel="Engine"):
 if TYPE_CHECKING:
     Engines = OneEngine
 else:
-    Engines = new_class("Engines", (*(each.fields for each in engines().values()), OneEngine))
+    Engines = new_class("Engines", (*(each.fields for each in others().values()), OneEngine))
 
 
 class Engine(Engines, panel="Engine"):

@@ -28,16 +28,9 @@ from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.network import SimulatedNetwork, UnderLoad, prepare
 from netloom.questions.simulate.programs import suffers
 from netloom.questions.terminal import around, arrow, rough
+from netloom.simulation.network import loaded
 from netloom.simulation.network.bound import Bound
 from netloom.simulation.network.figures import Point
-from netloom.simulation.network.loaded import (
-    Setting,
-    advice_of,
-    run_beside,
-    run_loads,
-    run_programs_alone,
-    with_programs,
-)
 from netloom.simulation.steady import SLOW
 
 P = ParamSpec("P")
@@ -594,13 +587,13 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     [0.1, 0.2, 0.3]
     """
     loads = tuple(network.mean_load(load) for load in question.loads)
-    if advice := advice_of(network.settings, loads):
+    if advice := loaded.advice_of(network.settings, loads):
         warnings.warn(advice, stacklevel=3)
-    runs: list[tuple[Setting, Point]] = []
+    runs: list[tuple[loaded.Setting, Point]] = []
     for setting in network.settings:
         make_run = partial(network.make_run, setting)
         with counting_runs(len(loads), f"{network.name}, {setting.router.switching}") as tell:
-            found = run_loads(make_run, loads, question.limits(), tell=tell)
+            found = loaded.run_loads(make_run, loads, question.limits(), tell=tell)
         runs += [(setting, run) for run in found]
         if not found or found[-1].interrupted:
             break
@@ -611,19 +604,20 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     known = not any(run.interrupted for _, run in runs)
     if question.alone and many > 1 and known:
         with counting(len(runs) * many, f"{network.name}: each program alone") as tell:
-            alone = run_programs_alone(network, runs, question.limits(), tell=tell)
+            alone = loaded.run_programs_alone(network, runs, question.limits(), tell=tell)
     return _answer(question, network, runs, alone)
 
 
 def _answer(
     question: SimulateQuestion,
     network: SimulatedNetwork,
-    runs: Sequence[tuple[Setting, Point]],
+    runs: Sequence[tuple[loaded.Setting, Point]],
     alone: Sequence[tuple[Point | None, ...]],
 ) -> Simulation:
     loads = tuple(network.mean_load(load) for load in question.loads)
     points = tuple(
-        with_programs(network, run, beside) for (_, run), beside in zip(runs, alone, strict=True)
+        loaded.with_programs(network, run, beside)
+        for (_, run), beside in zip(runs, alone, strict=True)
     )
     interrupted = any(each.interrupted or None in each.alone for each in points)
     if len(points) == 1:
@@ -631,7 +625,7 @@ def _answer(
     return Simulation(
         setup=UnderLoad.of(network),
         loads=question.loads,
-        advice=advice_of(network.settings, loads),
+        advice=loaded.advice_of(network.settings, loads),
         interrupted=interrupted,
         points=points,
         network=network,
@@ -687,6 +681,6 @@ def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulatio
     ]
     made = [(partial(network.make_run, setting, run.offered), run) for setting, run in pairs]
     with patience(network.name):
-        found = run_beside(made, question.limits())
+        found = loaded.run_beside(made, question.limits())
     runs = [(setting, run) for (setting, _), run in zip(pairs, found, strict=False)]
     return _answer(question, network, runs, [()] * len(runs))  # fewer runs after Ctrl-C

@@ -28,18 +28,7 @@ from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import (
-    OTHERS,
-    OnFlows,
-    OnRouters,
-    OnSimulated,
-    PreparedFlows,
-    PreparedNetwork,
-    prepare_flows,
-    prepare_program,
-    refuse_flow_fields,
-    refuse_packets,
-)
+from netloom.questions.simulate import engines
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.flows import LONG, estimated, trusted
 from netloom.questions.terminal import arrow, order_named, subject
@@ -177,9 +166,9 @@ class TraceReplay(Answer):
         "busy": "Busy channels over time",
     }
 
-    setup: OnSimulated = figure(at=".")
-    routers: OnRouters | None = figure(at=".", optional=True)
-    law: OnFlows | None = figure(at=".", optional=True)
+    setup: engines.OnSimulated = figure(at=".")
+    routers: engines.OnRouters | None = figure(at=".", optional=True)
+    law: engines.OnFlows | None = figure(at=".", optional=True)
     time_unit: Literal["cycles", "seconds"] = figure(table=False)
     size_unit: Literal["flits", "bytes"] = figure(table=False)
     trace: str = figure(table=False)
@@ -207,7 +196,7 @@ class TraceReplay(Answer):
     busiest: tuple[UsedChannel, ...] = figure("busiest channels")
     note: str | None = figure(table=False)
     run: TraceRun | None = unseen()
-    network: PreparedNetwork | PreparedFlows | None = unseen()
+    network: engines.PreparedNetwork | engines.PreparedFlows | None = unseen()
 
     @property
     def of(self) -> str:
@@ -383,7 +372,7 @@ class TraceReplay(Answer):
         if isinstance(self.run, FlowTraceRun):
             return crossed_links(self.run.flows, moved_rows(self.run.rows))
         assert self.network is not None
-        assert not isinstance(self.network, PreparedFlows)
+        assert not isinstance(self.network, engines.PreparedFlows)
         return crossed_channels(self.network, self.run.rows, self.run.busy)
 
     @table(Message)
@@ -501,7 +490,7 @@ class PreparedTrace:
     """
 
     trace: Trace
-    network: PreparedNetwork | PreparedFlows
+    network: engines.PreparedNetwork | engines.PreparedFlows
     program: Replay
     remark: Callable[[float], str] | None = None
 
@@ -521,7 +510,7 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         from netloom.workload.programs.training import is_rank_program
 
         trace, clock = _read_for_flows(question, topology, machine)
-        flows = prepare_flows(question, topology, clock)
+        flows = engines.prepare_flows(question, topology, clock)
         flit_time = 1.0 if clock is None else 1 / clock.bytes_per_second
         program = _placed(question, trace, topology, flit_time=flit_time)
         if clock is not None and is_rank_program(question.trace):  # processors compute meanwhile
@@ -534,11 +523,11 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
             given = GivenPaths.of_entries(AS_PLANNED, routes, program.entry)
             flows = replace(flows, routes=given)
         return PreparedTrace(trace, flows, program, remark)
-    refuse_flow_fields(question)
+    engines.refuse_flow_fields(question)
     if question.engine != "network":
-        refuse_packets(question)
+        engines.refuse_packets(question)
     trace, bandwidth = _read_in_cycles(question, topology, machine)
-    network = prepare_program(
+    network = engines.prepare_program(
         question,
         longest_flits=int(np.max(trace.flits, initial=0)),
         flit_bytes=trace.flit_bytes or question.flit_bytes,
@@ -641,7 +630,7 @@ def _read_in_cycles(
     question: ReplayQuestion, topology: Topology, machine: Machine | None
 ) -> tuple[Trace, float | None]:
     """Return the trace in cycles, and the bandwidth that says how long they are, if one does."""
-    movers = listed(["routers", *(f"{name}s" for name in OTHERS)])
+    movers = listed(["routers", *(f"{name}s" for name in engines.OTHERS)])
     refuse(question, OF_TIMED_GOAL, f"engine flow; cycles for {movers}")
     if machine is not None:
         refuse(question, ("bandwidth",), "none, since the machine has its own; or engine flow")
@@ -773,7 +762,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     trace, network, program = ready.trace, ready.network, ready.program
     run: Callable[..., TraceRun]
     with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
-        if isinstance(network, PreparedFlows):
+        if isinstance(network, engines.PreparedFlows):
             routing = network.routes or network.routing
             run = partial(run_flow_trace, network.links, routing, program, network.law, tell=tell)
         else:
@@ -781,10 +770,10 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         runs = run_all([lambda stopped: run(stopped=stopped)])
     found = runs[0] if runs else run(stopped=lambda: True)
     law, routers, of_cycles, of_flows = None, None, None, None
-    if isinstance(network, PreparedFlows):
-        law, timed = OnFlows.of(network), network.clock is not None
+    if isinstance(network, engines.PreparedFlows):
+        law, timed = engines.OnFlows.of(network), network.clock is not None
     else:
-        routers, us, timed = OnRouters.of_routers(network), network.cycle_us, False
+        routers, us, timed = engines.OnRouters.of_routers(network), network.cycle_us, False
         ends = (found.finish, found.ideal_finish)
         took, ideal = (None if us is None or each is None else each * us for each in ends)
         of_cycles = OfCycles(
@@ -807,7 +796,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
             expected_error=found.trust,
         )
     return TraceReplay(
-        setup=OnSimulated.of_network(network),
+        setup=engines.OnSimulated.of_network(network),
         routers=routers,
         law=law,
         time_unit="seconds" if timed else "cycles",
@@ -843,7 +832,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
 def _note(run: TraceRun, ready: PreparedTrace) -> str | None:
     """Return what to know before relying on the figures."""
     of = f"{run.rows_complete} of {counted(len(run.rows), 'row')} were complete"
-    flows = isinstance(ready.network, PreparedFlows)
+    flows = isinstance(ready.network, engines.PreparedFlows)
     if run.interrupted:
         return f"interrupted{'' if flows else f' in cycle {run.until}'}: {of}"
     if run.finish is None:
