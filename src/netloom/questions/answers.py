@@ -140,10 +140,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data. ``of`` follows from the question."""
-        return {
-            "mark": self.mark, "sentence": self.sentence, "lines": dict(self.lines),
-            "next": self.next, "note": self.note,
-        }  # fmt: skip
+        return {name: said for name, said in vars(self).items() if name != "of"}
 
     @property
     def marked(self) -> str:
@@ -376,10 +373,8 @@ class Answer(Figures):
         about = data["provenance"]
         if any(each.name == "points" for each in places(cls)) and "points" not in data:
             data = {**data, "points": [data]}
-        made = Provenance(
-            about["configuration"], about["seed"], about["netloom"], about["verb"],
-            tuple(about["not_repeatable"]),
-        )  # fmt: skip
+        asked, lost = about["configuration"], tuple(about["not_repeatable"])
+        made = Provenance(asked, about["seed"], about["netloom"], about["verb"], lost)
         return super().from_json(data, provenance=made, **unseen)
 
     @classmethod

@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from importlib import import_module
 from math import floor, log
 from operator import or_
 from os import PathLike
@@ -73,29 +72,6 @@ else:
             return core_schema.is_instance_schema(self.kind)
 
 
-class _Later(type):
-    """The kind of stand-ins for classes. What is an instance of the class is one of these."""
-
-    where: str
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        if not any(each.__module__.startswith(cls.where) for each in type(value).__mro__):
-            return False
-        return isinstance(value, getattr(import_module(cls.where), cls.__name__))
-
-
-def later(where: str, name: str) -> type:
-    """Return what stands for a class whose module is not imported for that. See ``InstanceOf``.
-
-    Examples
-    --------
-    >>> import fractions
-    >>> isinstance(fractions.Fraction(1, 2), later("fractions", "Fraction"))
-    True
-    """
-    return _Later(name, (), {"where": where})
-
-
 Numbers: TypeAlias = Annotated[
     str | float | Sequence[float] | InstanceOf[np.ndarray], SkipValidation
 ]
@@ -104,10 +80,8 @@ Numbers: TypeAlias = Annotated[
 QUALIFIED = re.compile(r"\b(?:\w+\.)+(?=\w)")
 """The modules before a class in the name of a type."""
 
-OUT_OF_RANGE = (
-    "greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number",
-)  # fmt: skip
-"""What Pydantic calls numbers that are outside of their bounds."""
+OUT_OF_RANGE = ("greater_than", "less_than", "finite_number")
+"""How Pydantic begins to call numbers that are outside of their bounds."""
 
 
 class Told(NamedTuple):
@@ -249,8 +223,8 @@ def fields_in_words(kind: type[Question]) -> str:
         types = annotation.__name__ if isinstance(annotation, type) else str(annotation)
         default = default_said(kind, name)
         lines.append(f"{name} : {QUALIFIED.sub('', types)}{default and f', default {default}'}")
-        lines += wrap(description_of(kind, name), 92, initial_indent="    ",
-                      subsequent_indent="    ", break_on_hyphens=False)  # fmt: skip
+        said = wrap(description_of(kind, name), 88, break_on_hyphens=False)
+        lines += [f"    {line}" for line in said]
     return "\n".join(lines)
 
 
@@ -319,7 +293,7 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
             wanted = "netloom.routing.routes_by(network, function), which lists its routes"
             raise InputError(field, "a Python function", wanted) from None
         wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        if first["type"] in OUT_OF_RANGE:
+        if first["type"].startswith(OUT_OF_RANGE):
             wanted = range_of(kind.model_fields[field]) or wanted
         raise InputError(field, repr(first["input"]), wanted) from None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -40,6 +40,15 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.questions.base import Question
+
+
+class NamesNetwork(Protocol):
+    """A question that names a network, and what of it is broken."""
+
+    on: str | Topology | Machine
+    failed_channels: str | None
+    failed_nodes: str | None
+    count_inside_nodes: bool
 
 
 PLAIN = (str, int, float, list, tuple, dict, np.ndarray, np.generic, PathLike)
@@ -215,9 +224,9 @@ def read_traffic(
 
 def find_network(
     on: str | Topology | Machine,
-    *,
     failed_channels: str | None = None,
     failed_nodes: str | None = None,
+    *,
     count_inside_nodes: bool = False,
     switches: bool = False,
 ) -> tuple[Topology, Machine | None]:
@@ -251,17 +260,15 @@ def find_network(
         on = f"{OF_FILE}:{on}"
     if isinstance(on, str) and names_machine(on):
         on = machine(on)
-    if isinstance(on, str) and ":" not in on and file_kind(on) == "a file":
-        from netloom.topology.subnets.files import spec_of_file
-
-        raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
     if isinstance(on, str) and ":" not in on:
+        if file_kind(on) == "a file":
+            from netloom.topology.subnets.files import spec_of_file
+
+            raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
+        wanted = f"a network such as mesh:8x8, or a machine: {', '.join(machine_names())}"
+        wanted = or_near(on, [*SPECS, *machine_names()], f"{wanted}, machine:FILE")
         if on in SPECS:
             wanted = f"a network with its size, such as {SPECS[on].forms[0]}"
-        else:
-            machines = ", ".join(machine_names())
-            wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
-            wanted = or_near(on, [*SPECS, *machine_names()], wanted)
         raise InputError("on", f"'{on}'", wanted)
     on_machine = on if isinstance(on, Machine) else None
     if isinstance(on, Machine):
@@ -300,11 +307,13 @@ def network_again(
     """
     if net is not None:
         return net
-    found = _network(
-        asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
-        count_inside_nodes=asked.get("count_inside_nodes", False),
-    )  # fmt: skip
-    if found is None or channels is None or channels.is_empty():
+    broken = asked.get("failed_channels"), asked.get("failed_nodes")
+    inside = asked.get("count_inside_nodes", False)
+    try:
+        found, _ = _found_again(asked["on"], *broken, count_inside_nodes=inside)
+    except (InputError, OSError):
+        return None
+    if channels is None or channels.is_empty():
         return found
     listed = channels["channel"].to_numpy()
     same = listed.max() < found.num_channels and all(
@@ -314,28 +323,18 @@ def network_again(
     return found if same else None
 
 
-@lru_cache(maxsize=16)
-def _network(
-    on: str, failed_channels: str | None, failed_nodes: str | None, *, count_inside_nodes: bool
-) -> Topology | None:
-    try:
-        return find_network(
-            on, failed_channels=failed_channels, failed_nodes=failed_nodes,
-            count_inside_nodes=count_inside_nodes,
-        )[0]  # fmt: skip
-    except (InputError, OSError):
-        return None
+_found_again = lru_cache(maxsize=16)(find_network)
 
 
-def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Machine | None]:
+def network_of(
+    question: NamesNetwork, *, switches: bool = False
+) -> tuple[Topology, Machine | None]:
     """Return the network that a question names, without its broken parts, and the machine.
 
     ``switches`` as in ``find_network``.
     """
-    return find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes,
-        count_inside_nodes=question.count_inside_nodes, switches=switches,
-    )  # fmt: skip
+    broken, inside = (question.failed_channels, question.failed_nodes), question.count_inside_nodes
+    return find_network(question.on, *broken, count_inside_nodes=inside, switches=switches)
 
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> Ints:
