@@ -577,10 +577,9 @@ class Analysis(Answer):
         """Return the network by load, what loads do to nodes, and random mappings beside."""
         from netloom.drawing.loads import LoadLimits, met_by_paths
         from netloom.drawing.networks import Delays
-        from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
+        from netloom.drawing.networks.chart import LOAD, ON
 
-        channels, limits, known = self.channels(), self.own.saturation, self.delays_from
-        net = named.network_again(self.network, self.asked, channels)
+        limits, known = self.own.saturation, self.delays_from
         delays = known and Delays(known[0], known[1], f"{load_share(known[2])} load")
         title = self.load_unit + ON
         loads = LoadLimits(
@@ -592,7 +591,7 @@ class Analysis(Answer):
             random=self.random_table(),
         )
         parts = {
-            "channels": loaded_chart(net, channels, LOAD, title, delays=delays),
+            "channels": self.network_drawn(self.channels(), LOAD, title, delays=delays),
             "loads": loads.bar(),
             "saturation": loads.among_random(),
             "path contention": met_by_paths(self.path_contention()),

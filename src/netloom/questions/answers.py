@@ -317,6 +317,18 @@ class Answer(Figures):
 
     # What follows.
 
+    def network_drawn(self, channels: pl.DataFrame, load: str, title: str, **more: Any) -> Any:
+        """Return the network by what its channels carry. See ``loaded_chart``.
+
+        Of an answer from a store it is made again from the question.
+        """
+        from netloom.drawing.networks.chart import loaded_chart
+        from netloom.questions.named import network_again
+
+        at_hand = getattr(self, "network", None)
+        net = network_again(getattr(at_hand, "topology", at_hand), self.asked, channels)
+        return loaded_chart(net, channels, load, title, **more)
+
     @property
     def rows(self) -> Sequence[Figures]:
         """What the table has rows of."""

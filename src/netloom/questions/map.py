@@ -706,7 +706,7 @@ class ProgramMapping(Answer):
 
         The scale is gray up to the lower of both means: so what is busiest afterwards can be seen.
         """
-        from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
+        from netloom.drawing.networks.chart import LOAD, ON
 
         channels, title, scale = self.channels(), self.load_unit + ON, None
         both = {when: channels.filter(mapping=when) for when in WHEN}
@@ -714,8 +714,7 @@ class ProgramMapping(Answer):
         if all(map(len, loads.values())):
             most = max(float(each.max()) for each in loads.values())
             scale = min(float(each.mean()) for each in loads.values()), most or 1.0
-        net = named.network_again(self.network, self.asked, both["before"])
-        shown = partial(loaded_chart, net, load=LOAD, title=title, width=width)
+        shown = partial(self.network_drawn, load=LOAD, title=title, width=width)
         drawn = {
             when: shown(channels=both[when], scale=scale, when=said) for when, said in WHEN.items()
         }

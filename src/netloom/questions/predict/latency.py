@@ -311,7 +311,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         from netloom.drawing.axes import LOAD_STEPS, axis
         from netloom.drawing.load_curves import latency_curve, made_of
         from netloom.drawing.networks import Delays
-        from netloom.drawing.networks.chart import USE, loaded_chart
+        from netloom.drawing.networks.chart import USE
 
         left: Any = made_of(self.points[0])
         if self.several:
@@ -324,11 +324,8 @@ class LatencyPrediction(CurveAnswer, OnTopology):
             left = latency_curve(self.table(), along, self.zero_load_latency, (low, high), near)
         at = self._carried
         channels = self.channels().filter(offered=at)
-        net = named.network_again(
-            self.network.topology if self.network else None, self.asked, channels
-        )
         delays = Delays(self.saturation / at, 1.0) if at > 0 else None
-        drawn = loaded_chart(net, channels, "utilisation", USE, delays=delays)
+        drawn = self.network_drawn(channels, "utilisation", USE, delays=delays)
         return {"latency": left, "channels": drawn}
 
 

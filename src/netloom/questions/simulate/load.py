@@ -20,7 +20,7 @@ from netloom.questions import terminal
 from netloom.questions.answers import Answer, Verdict, only, table
 from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
 from netloom.questions.curves import Axes, CurveKind
-from netloom.questions.named import network_again, provenance_of
+from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
@@ -401,17 +401,16 @@ class Simulation(LoadAnswer):
             idle = [e.zero_load_latency for e in self.points if e.packet_latency_mean is not None]
             return self.curves(self.saturation_intervals(), idle)
         from netloom.drawing.load_curves import accepted_by_node, latencies
-        from netloom.drawing.networks.chart import USE, loaded_chart
+        from netloom.drawing.networks.chart import USE
 
-        channels, point = self.channels(), self.points[0]
-        at_hand = self.network.topology if self.kept is None else None
-        net = network_again(at_hand, self.asked, channels)
+        point = self.points[0]
         if point.histogram is None:
             when = "Interrupted" if point.stable else "Overloaded"
             spread = accepted_by_node(self.nodes(), when)
         else:
             spread = latencies(point, point.histogram)
-        return {"channels": loaded_chart(net, channels, "utilisation", USE), "latencies": spread}
+        drawn = self.network_drawn(self.channels(), "utilisation", USE)
+        return {"channels": drawn, "latencies": spread}
 
     def saturation_intervals(self) -> dict[str, tuple[float, float]]:
         """Return between which loads each technique saturates: the last it carried, the first not.

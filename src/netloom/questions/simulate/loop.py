@@ -20,7 +20,7 @@ from netloom.questions.answers import Answer, Grade, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import refuse
-from netloom.questions.named import mapping_name, network_again, provenance_of
+from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
@@ -213,17 +213,16 @@ class LoopSimulation(Answer):
     def parts(self) -> dict[str, Any]:
         """Return what share of the traffic gets through by load, and the channels at the last."""
         from netloom.drawing.load_curves import applied_shares
-        from netloom.drawing.networks.chart import USE, loaded_chart
+        from netloom.drawing.networks.chart import USE
 
         limit, limits = self.saturation, None
         if limit is not None:
             limits = limit.worst_node, limit.average_node, limit.upper_bound
         channels = self.channels()
         last = channels.filter(channels["applied"] == channels["applied"].max())
-        net = network_again(self.network.topology if self.network else None, self.asked, last)
         return {
             "traffic": applied_shares(self.table(), max(self.applied_asked), limits),
-            "channels": loaded_chart(net, last, "utilisation", USE),
+            "channels": self.network_drawn(last, "utilisation", USE),
         }
 
 

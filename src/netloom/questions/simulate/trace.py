@@ -445,7 +445,6 @@ class TraceReplay(Answer):
 
         from netloom.drawing.bars import Bar, bars
         from netloom.drawing.frame import REFERENCE, THIS
-        from netloom.drawing.networks.chart import loaded_chart
         from netloom.drawing.programs import channels_over_time, nodes_over_time
 
         unit, messages, links = self.time_unit, self.messages(), self.critical_entries()
@@ -474,11 +473,10 @@ class TraceReplay(Answer):
             waits = sum(time for time, part in spent if part.name in held)
             said = f"{percent(waits / whole)} of the critical path waits for channels"
         channels = self.channels().sort("channel")
-        net = named.network_again(self.run.topology if self.run else None, self.asked, channels)
         load = ("size", self.size_unit) if self.of_flows else ("utilisation", "flits/cycle")
         return {name: part for name, part in over_time.items() if part is not None} | {
             "critical path": bars(rows, said, f"time on the critical path ({shown})", width=330),
-            "channels": loaded_chart(net, channels, load[0], f"{load[1]} on the channel"),
+            "channels": self.network_drawn(channels, load[0], f"{load[1]} on the channel"),
         }
 
 
