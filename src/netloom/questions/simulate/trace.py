@@ -21,7 +21,7 @@ from netloom.base.words import counted, listed, percent
 from netloom.drawing.timelines import Timeline
 from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
-from netloom.mapping.allocation import allocated_hosts, place_program, places_of
+from netloom.mapping.allocation import place_program
 from netloom.questions import named
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
@@ -61,7 +61,7 @@ from netloom.workload.programs.messages import with_costs
 from netloom.workload.programs.traces import Replay, Trace
 
 if TYPE_CHECKING:
-    from netloom.phases.collectives.schedules import Schedule
+    pass
 
 CYCLES = "cycles"
 
@@ -502,8 +502,7 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         question, remark = _of_msccl(question, topology)
     refuse(question, ("size",), "an .xml of MSCCL, which has none of its own")
     if ":" not in file and file.endswith((".json", ".json.gz")):
-        question, schedule, routes = _of_plan(question, topology)
-        remark = partial(_planned, schedule.finish_seconds) if routes else None
+        question, routes, remark = _of_plan(question, topology)
     if question.engine == "flow":
         from netloom.workload.programs.training import is_rank_program
 
@@ -511,12 +510,11 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         flows = engines.prepare_flows(question, topology, clock)
         flit_time = 1.0 if clock is None else 1 / clock.bytes_per_second
         program = _placed(question, trace, topology, flit_time=flit_time)
-        if clock is not None and is_rank_program(question.trace):  # processors compute meanwhile
-            delayed = with_costs(program.messages, delay=2 * clock.overhead_seconds)
-            program = replace(program, messages=delayed)
-        elif clock is not None and not _is_goal(question.trace):  # whose operations have theirs
-            costly = with_costs(program.messages, overhead=clock.overhead_seconds)
-            program = replace(program, messages=costly)
+        if clock is not None and not _is_goal(question.trace):  # whose operations have theirs
+            costs = {"overhead": clock.overhead_seconds}
+            if is_rank_program(question.trace):  # processors compute meanwhile
+                costs = {"delay": 2 * clock.overhead_seconds}
+            program = replace(program, messages=with_costs(program.messages, **costs))
         if routes is not None:
             given = GivenPaths.of_entries(AS_PLANNED, routes, program.entry)
             flows = replace(flows, routes=given)
@@ -547,9 +545,7 @@ def _of_msccl(
     size, given = parse_bytes(question.size, where="size"), question.trace
     found = given.found if isinstance(given, Execution) else parse_msccl(str(given))
     if isinstance(question.mapping, str):
-        where = named.computing(question, topology)
-        hosts = allocated_hosts(where["nodes"], topology, where["hosts"])
-        ranks = places_of(hosts, topology, question.tasks_per_node).count
+        ranks = named.num_places(question, topology)
         if found.num_gpus != ranks:
             wanted = f"{ranks}, the ranks of {topology.name}; choose some by nodes"
             raise InputError(found.path, f"{found.num_gpus} GPUs", wanted)
@@ -563,15 +559,6 @@ def _of_msccl(
     return question.model_copy(update=changed), remark
 
 
-def _planned(planned_seconds: float, finish: float) -> str:
-    """Return how far a finish is from that of the plan."""
-    part = 100 * (finish / planned_seconds - 1)
-    said = f"takes {abs(part):.3g} % {'longer' if part > 0 else 'less'}"
-    if abs(part) < AGREES:
-        said = f"agrees within {AGREES} %"
-    return f"The plan promises {units.seconds(planned_seconds, 4)}; the replay {said}."
-
-
 def _all_at_once(question: ReplayQuestion, topology: Topology) -> dict[str, Any]:
     """Return the fields by which hosts send as flows on all channels at once, unless it says them.
 
@@ -579,17 +566,16 @@ def _all_at_once(question: ReplayQuestion, topology: Topology) -> dict[str, Any]
     """
     if question.engine != "flow":
         return {}
-    said = question.model_fields_set
-    changed: dict[str, Any] = {} if "injection" in said else {"injection": "shared"}
-    if not topology.ports_listed and "end_channels" not in said:
+    changed: dict[str, Any] = {"injection": "shared"}
+    if not topology.ports_listed:
         changed["end_channels"] = 0
-    return changed
+    return {name: changed[name] for name in changed.keys() - question.model_fields_set}
 
 
 def _of_plan(
     question: ReplayQuestion, topology: Topology
-) -> tuple[ReplayQuestion, Schedule, Paths | None]:
-    """Return the question with a plan as its trace, the plan, and its routes on the network.
+) -> tuple[ReplayQuestion, Paths | None, Callable[[float], str] | None]:
+    """Return the question with a plan as its trace, its routes, and what to say of a finish.
 
     By default ranks are on the hosts of the plan. As flows they send on all their channels at the
     same time, because the plan has the times. There are no routes if the question asks for others,
@@ -609,7 +595,17 @@ def _of_plan(
             routes = routes_on(schedule, topology)
     if routes is not None:
         trace = replace(trace, flits=trace.flits * (routes.lengths > 0))
-    return question.model_copy(update=changed | {"trace": trace}), schedule, routes
+
+    def remark(finish: float) -> str:
+        part = 100 * (finish / schedule.finish_seconds - 1)
+        said = f"takes {abs(part):.3g} % {'longer' if part > 0 else 'less'}"
+        if abs(part) < AGREES:
+            said = f"agrees within {AGREES} %"
+        promised = units.seconds(schedule.finish_seconds, 4)
+        return f"The plan promises {promised}; the replay {said}."
+
+    changed["trace"] = trace
+    return question.model_copy(update=changed), routes, remark if routes else None
 
 
 def _placed(
@@ -632,7 +628,7 @@ def _read_in_cycles(
     refuse(question, OF_TIMED_GOAL, f"engine flow; cycles for {movers}")
     if machine is not None:
         refuse(question, ("bandwidth",), "none, since the machine has its own; or engine flow")
-    size = _flit_bytes(question, machine)
+    size = question.flit_bytes or (machine.flit_bytes if machine else None)
     trace = _read(question, size)
     clock = known_clock(question, topology, machine)
     if clock is not None and size is None and (trace.unit == "seconds" or not trace.flit_bytes):
@@ -650,7 +646,8 @@ def _read_for_flows(
     question: ReplayQuestion, topology: Topology, machine: Machine | None
 ) -> tuple[Trace, Clock | None]:
     """Return the trace in seconds, with the clock, or in cycles if none is known, and None."""
-    clock, size = known_clock(question, topology, machine), _flit_bytes(question, machine)
+    clock = known_clock(question, topology, machine)
+    size = question.flit_bytes or (machine.flit_bytes if machine else None)
     if clock is None and question.flit_bytes is None and _is_goal(question.trace):
         clock_of(question, topology, machine)  # which is needed then
     trace = _read(question, size, clock)
@@ -663,12 +660,6 @@ def _read_for_flows(
         refuse(question, asked, "flit_bytes as well: the trace is in cycles and flits")
         return trace, None
     return trace.in_seconds(size / clock.bytes_per_second, size), clock
-
-
-def _flit_bytes(question: ReplayQuestion, machine: Machine | None) -> float | None:
-    if question.flit_bytes is not None:
-        return question.flit_bytes
-    return None if machine is None else machine.flit_bytes
 
 
 def _is_goal(trace: Any) -> bool:
@@ -687,18 +678,17 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
 
     trace, flows = question.trace, question.engine == "flow"
     flit_bytes = int(size) if size is not None and float(size).is_integer() else None
-    if is_rank_program(trace):
+    if not _is_goal(trace):
         refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
+    if is_rank_program(trace):
         return rank_trace(str(trace), question.algorithm or "")
     assert not isinstance(trace, Execution), "an execution that is no trace yet"
     refuse(question, ("algorithm",), "chakra:, kineto: or llm:, whose collectives take one")
     if isinstance(trace, Trace):
-        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "the path of a trace, to be read so")
         if trace.unit == "cycles" and not (flows and trace.flit_bytes is None):
             refuse(question, ("flit_bytes",), "the path of a trace, to be read so")
         return trace
     if not _is_goal(trace):
-        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
         whole = flows and (clock is not None or flit_bytes is None)
         return read_trace(trace, flit_bytes=flit_bytes, unit="seconds" if whole else "cycles")
     if clock is not None:
@@ -712,9 +702,8 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
     refuse(question, OF_TIMED_GOAL, "a bandwidth, without which times are cycles")
     if flit_bytes is None:
         raise InputError("flit_bytes", "none", "the bytes of a flit: GOAL counts in bytes")
-    return read_goal(
-        trace, flit_bytes=flit_bytes, **{name: getattr(question, name) for name in OF_GOAL}
-    )
+    costs = {name: getattr(question, name) for name in OF_GOAL}
+    return read_goal(trace, flit_bytes=flit_bytes, **costs)
 
 
 def _seconds(question: ReplayQuestion, field: str, default: float) -> float:
