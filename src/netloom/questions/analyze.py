@@ -47,20 +47,8 @@ from netloom.contention.mapped import (
     weights_of,
 )
 from netloom.machines import Machine, machine_names
+from netloom.mapping import gains
 from netloom.mapping.allocation import place_program
-from netloom.mapping.gains import (
-    MOST_RANDOM,
-    OfRandom,
-    RandomMapping,
-    RandomMappings,
-    all_alike,
-    estimated,
-    expected,
-    limits_beside,
-    measured_at_random,
-    over_random,
-    spreads_beside,
-)
 from netloom.questions import fields, named
 from netloom.questions.answers import Answer, Measure, Verdict, table
 from netloom.questions.base import MOST, option
@@ -206,7 +194,7 @@ class Analysis(Answer):
     oversubscription: tuple[Taper, ...] | None = figure("oversubscription, level by level")
     mean_message: MeanMessage | None = figure()
     standing: Standing = figure(at="verdict", flat="")
-    random_mapping: RandomMappings = figure("random mappings")
+    random_mapping: gains.RandomMappings = figure("random mappings")
     deadlock_free: bool | None = figure(table=False)
     deadlock_cycle: tuple[str, ...] = figure()
     note: str | None = figure(table=False)
@@ -223,7 +211,7 @@ class Analysis(Answer):
     node_of: Ints = unseen()
     mapped: MappedProgram = unseen()
     routed: Paths | None = unseen()
-    random: tuple[RandomMapping, ...] = unseen(default=())
+    random: tuple[gains.RandomMapping, ...] = unseen(default=())
     random_path_contention: Ints = unseen()
     slowdowns: Floats | None = unseen()
 
@@ -366,7 +354,7 @@ class Analysis(Answer):
             yield f"bytes travel {hops} hops on average, {many}"
 
     @property
-    def _judged_by(self) -> tuple[float | None, OfRandom | None]:
+    def _judged_by(self) -> tuple[float | None, gains.OfRandom | None]:
         """What the sentence is about: of this mapping, and of random ones."""
         limits, random = self.own.saturation, self.random_mapping.figures
         if limits.worst_node is not None:
@@ -441,8 +429,10 @@ class Analysis(Answer):
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the figures beside those of random mappings, and what they are."""
         random = self.random_mapping.figures
-        of_paths = terminal_table(spreads_beside(self.own, random, self.load_unit), self, width)
-        of_loads = terminal_table(limits_beside(self.own, random, self.node), self, width)
+        of_paths = terminal_table(
+            gains.spreads_beside(self.own, random, self.load_unit), self, width
+        )
+        of_loads = terminal_table(gains.limits_beside(self.own, random, self.node), self, width)
         limits, many = self.own.saturation, self.random_mapping.mappings
         notes = ["Loads: % of a channel, offered by the average sender."]
         if limits.worst_node is not None:
@@ -541,8 +531,8 @@ class Analysis(Answer):
         """Return one row per node: what it sends, and its saturation (estimate and bound)."""
         return nodes_of(self.mapped, self.node_of)
 
-    @table(RandomMapping)
-    def random_table(self) -> Sequence[RandomMapping]:
+    @table(gains.RandomMapping)
+    def random_table(self) -> Sequence[gains.RandomMapping]:
         """Return one row per random mapping, with the same figures as the mapping's own."""
         return self.random
 
@@ -698,13 +688,13 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     if offered is not None and mapped.by_path is not None and limit.estimated:
         slowdowns = slowdown(mapped.by_path, limit, offered)
     many, places = question.random_mappings, named.num_places(question, network)
-    alike = all_alike(mapped, ready.node_of, places, question.tasks_per_node)
+    alike = gains.all_alike(mapped, ready.node_of, places, question.tasks_per_node)
 
     def place(seed: int) -> Ints:
         return place_program("random", graph, network, **named.placing(question) | {"seed": seed})
 
     asked = 0 if alike and many is None else many
-    random, met = measured_at_random(mapped, routing, place, question.seed, asked)
+    random, met = gains.measured_at_random(mapped, routing, place, question.seed, asked)
     routed = busiest.followed(mapped, routing)
     causes = busiest.causes_of(mapped, routing, routed)
     mean = MeanMessage.of(mapped, on.flit_bytes if on else 1)
@@ -750,13 +740,15 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         ),
         oversubscription=None if network.direct else tuple(tapers(network)),
         mean_message=mean,
-        random_mapping=RandomMappings(
+        random_mapping=gains.RandomMappings(
             mappings=len(random),
-            limited_by_work=asked is None and 0 < len(random) < MOST_RANDOM,
+            limited_by_work=asked is None and 0 < len(random) < gains.MOST_RANDOM,
             alike=alike or None,
-            figures=over_random(own, random),
-            table_3_1=estimated(mapped, routing) if whole else None,
-            expected=expected(mapped, routing) if whole and question.tasks_per_node == 1 else None,
+            figures=gains.over_random(own, random),
+            table_3_1=gains.estimated(mapped, routing) if whole else None,
+            expected=gains.expected(mapped, routing)
+            if whole and question.tasks_per_node == 1
+            else None,
         ),
         deadlock_free=None if cycle is None else not cycle,
         deadlock_cycle=tuple(network.channel_name(channel) for channel in cycle or ()),

@@ -303,10 +303,6 @@ class Answer(Figures):
         """Return a name as people know it."""
         return name
 
-    def explained(self) -> list[str]:
-        """Return what it comes to in words, as pages say it."""
-        return [self.verdict.sentence]
-
     def measure(self) -> Measure | None:
         """Return what decides between this answer and others."""
         return None
@@ -408,10 +404,6 @@ class Answer(Figures):
         """Return a table as it was kept, or else made now."""
         kept = (self.kept or {}).get(name)
         return make() if kept is None else kept
-
-    def sentences(self) -> list[str]:
-        """Return what it comes to in words, and how much of the traffic stays off the network."""
-        return [*self.explained(), *([f"{self.inside}."] if self.inside else [])]
 
     @property
     def inside(self) -> str:

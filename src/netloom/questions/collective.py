@@ -23,22 +23,13 @@ from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
-from netloom.questions import terminal
+from netloom.questions import outputs, terminal
 from netloom.questions.answers import Answer, Grade, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective, prepare
 from netloom.questions.named import mapping_name, provenance_of
-from netloom.questions.outputs import (
-    PLOT,
-    SAVE_MAPPING,
-    Output,
-    check_in_folder,
-    perfetto_output,
-    rank_file_output,
-    table_output,
-)
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
-from netloom.questions.terminal import arrow, ended, order_named, size_of, subject
+from netloom.questions.terminal import arrow, order_named, size_of, subject
 from netloom.simulation import collectives
 from netloom.simulation.figures import crossed_links
 from netloom.simulation.flow import FlowRun
@@ -344,13 +335,6 @@ class CollectiveTimes(Answer):
             return self.again("compile.collective", but=but, size=size)
         return ""
 
-    def explained(self) -> list[str]:
-        """Return who wins, what limits it, what the others lose by, and what was assumed."""
-        lines = self.verdict.lines
-        said = [ended(lines[label]) for label in ("others", "phases", "order") if label in lines]
-        said = [self.verdict.sentence, *(each[0].upper() + each[1:] for each in said)]
-        return said + ([self.note] if self.note else [])
-
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the fastest by size, and all algorithms at the largest."""
         rows, found = list[FastestAtSize](), list[str]()
@@ -575,11 +559,11 @@ def _write_goal(answer: CollectiveTimes, path: Path, _: Mapping[str, str]) -> st
     return f"Schedule: {path}, {said}; run it with simulate trace"
 
 
-GOAL = Output(
+GOAL = outputs.Output(
     "goal",
     "GOAL schedule of the fastest algorithm at the largest size.",
     _write_goal,
-    check_in_folder,
+    outputs.check_in_folder,
 )
 
 
@@ -590,12 +574,14 @@ GOAL = Output(
     example="netloom collective all-reduce --size 1KB:1GB --on torus:8x8x8",
     page="which-all-reduce.md",
     outputs=(
-        PLOT,
-        table_output("save_times", "Each algorithm at each size, .csv or .parquet.", "table"),
+        outputs.PLOT,
+        outputs.table_output(
+            "save_times", "Each algorithm at each size, .csv or .parquet.", "table"
+        ),
         GOAL,
-        perfetto_output(_refuse_cycles),
-        SAVE_MAPPING,
-        rank_file_output(_refuse_ranks, lambda answer: np.unique(answer.ready.host_of)),
+        outputs.perfetto_output(_refuse_cycles),
+        outputs.SAVE_MAPPING,
+        outputs.rank_file_output(_refuse_ranks, lambda answer: np.unique(answer.ready.host_of)),
     ),
 )
 def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective) -> CollectiveTimes:

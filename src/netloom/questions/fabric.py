@@ -14,7 +14,7 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
-from netloom.base.words import begun, counted, listed, number, percent
+from netloom.base.words import counted, listed, number, percent
 from netloom.fabrics.figures import (
     EVEN,
     PROVED,
@@ -43,7 +43,7 @@ from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode
 from netloom.questions.named import network_again, network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.terminal import ended, short_name
+from netloom.questions.terminal import short_name
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import Fault, ForwardingTable, lane_circle, table_problems
@@ -361,18 +361,6 @@ class FabricCheck(Answer):
         yield f"{name}: {shape}{self.size.words(self.nodes)}"
         made = "" if self.routing.startswith("lfts:") else ", as OpenSM's engine would make them"
         yield f"tables: {self.routing}{made}"
-
-    def explained(self) -> list[str]:
-        """Return what a page says of it."""
-        lines, half = self.verdict.lines, self.figures.effective_bisection
-        told = [self.verdict.sentence, lines.get("where", ""), lines.get("why", "")]
-        if half.mean is not None:
-            told.append(
-                f"In random matchings pairs of hosts get {percent(half.mean)} of a host's "
-                f"bandwidth on average; no tables give more than {percent(half.bound)}"
-            )
-        told += [*self.missing, *(each.words for each in self.jobs)]
-        return [ended(begun(each)) for each in told if each]
 
     @table(Channel)
     def channels(self) -> Mapping[str, Any]:

@@ -43,7 +43,7 @@ from netloom.questions.fabric import CLOSE
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
 from netloom.questions.outputs import PLOT, Output, check_in_folder
 from netloom.questions.register import asks
-from netloom.questions.terminal import ended, interval, short_name
+from netloom.questions.terminal import interval, short_name
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import MOST_LANES, ForwardingTable, addressed
@@ -372,11 +372,6 @@ class RoutedFabric(Answer):
         """The short names of switches. Of an answer from a store its file may be gone: none."""
         network = named.network_again(self.network, self.asked)
         return short_names(network.routers.labels) if network else {}
-
-    def explained(self) -> list[str]:
-        """Return the verdict, and what goes with it."""
-        told = (self.verdict.sentence, *self.verdict.lines.values(), *self._remarks())
-        return [ended(begun(each)) for each in told]
 
     @table(Channel)
     def channel_table(self) -> Mapping[str, Any]:

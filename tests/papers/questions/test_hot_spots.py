@@ -120,7 +120,7 @@ def test_falling_behind_is_said_and_figures_are_given():
     answer = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none")
     data = answer.to_dict()
     assert "how long a run lasts" in data["note"]
-    assert f"{100 * data['piled_up']:.3g}\u00a0% of the requests pile up" in answer.sentences()[0]
+    assert f"{100 * data['piled_up']:.3g}\u00a0% of the requests pile up" in answer.verdict.sentence
     assert 64 * 0.15 * (1 - data["piled_up"]) == pytest.approx(1, rel=0.1)  # the rest is served
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
     assert data["steps"]["ci95"] is None  # the mean never settles

@@ -23,14 +23,7 @@ from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.shared import (
-    RATES,
-    Checked,
-    CurveAnswer,
-    Simulated,
-    rounded,
-    some_of,
-)
+from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnTopology
 from netloom.questions.simulate.load import BY_LOAD, simulate
@@ -64,7 +57,7 @@ NEW_MAPPING = ("app", "on", "messages", "parts", "nodes")
 
 
 class LatencyQuestion(
-    Simulated,
+    shared.Simulated,
     fields.EdgeWeight,
     fields.Placed,
     fields.ProgramFile,
@@ -84,7 +77,7 @@ class LatencyQuestion(
         "path, layered, up-down or routes:FILE."
     )
     offered: Numbers = option(
-        f"Offered load of the average sending node: 0.2, several, {RATES}.",
+        f"Offered load of the average sending node: 0.2, several, {shared.RATES}.",
         default="0:auto",
         panel="Traffic",
         unit="flits/node/cycle",
@@ -122,7 +115,7 @@ class PredictedLoad(Figures):
     utilisation_max: float = figure("busiest channel", USED, head="busiest", lead=True)
     tightest: str | None = figure("least to spare")
     tightest_utilisation: float | None = figure("what has least to spare is busy", SHARE)
-    simulated: Checked | None = figure(flat="simulated_", lead=True, key=True)
+    simulated: shared.Checked | None = figure(flat="simulated_", lead=True, key=True)
 
 
 class Resource(Figures):
@@ -141,7 +134,7 @@ class Channel(Figures):
     use: ChannelUse = figure(at=".")
 
 
-class LatencyPrediction(CurveAnswer, OnTopology):
+class LatencyPrediction(shared.CurveAnswer, OnTopology):
     """What ``predict_latency`` says, at one load or at several.
 
     Attributes
@@ -204,7 +197,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         }
         note = (
             "* estimate. Nine of ten simulated meshes and tori with such routers saturate within "
-            f"{rounded(self.saturation_expected_error)} of it."
+            f"{shared.rounded(self.saturation_expected_error)} of it."
         )
         return Verdict(mark, said, "", lines, self._next(mark), note)
 
@@ -243,7 +236,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
     def _takes(self, point: PredictedLoad) -> str:
         """Return a latency with that of the idle network and its expected error."""
         idle = f"{number(self.zero_load_latency)} idle"
-        error = "" if point.expected_error is None else rounded(point.expected_error)
+        error = "" if point.expected_error is None else shared.rounded(point.expected_error)
         at = f"{number(point.latency)} cycles at {number(point.offered)}"
         return f"{at} ({idle}, model error {error})"
 
@@ -413,7 +406,7 @@ class PredictedNetwork:
         checked = None
         if simulated is not None:
             mean, half = simulated["packet_latency_mean"], simulated["packet_latency_ci95"]
-            checked = Checked.of(mean, half, latency, stable=simulated["stable"])
+            checked = shared.Checked.of(mean, half, latency, stable=simulated["stable"])
         used = found.utilisation
         return PredictedLoad(
             offered=found.load,
@@ -640,7 +633,7 @@ def _simulated(
         network.topology,
         count_inside_nodes=question.count_inside_nodes,
         traffic=network.traffic,
-        load=some_of(offered),
+        load=shared.some_of(offered),
         routing=network.given_routing,
         router=network.router,
         packet_flits=question.packet_flits,

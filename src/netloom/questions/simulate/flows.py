@@ -24,17 +24,8 @@ from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, PreparedFlows, prepare_flows
 from netloom.questions.simulate.fields import Flows, NodeChannels
-from netloom.questions.terminal import arrow, ended, order_named, subject
-from netloom.simulation.figures import (
-    Finishes,
-    FlowsOnBusy,
-    FlowsOnChannel,
-    InTurn,
-    SentFlow,
-    ShareSlower,
-    Spread,
-    Trust,
-)
+from netloom.questions.terminal import arrow, order_named, subject
+from netloom.simulation import figures
 from netloom.simulation.flow.run import TOLERATED
 from netloom.simulation.side_by_side import run_all
 from netloom.workload import ProcessGraph
@@ -96,12 +87,12 @@ class FlowsAnswer(Answer):
     program: str = figure(table=False)
     mapping: str = figure(table=False)
     finish_seconds: float | None = figure("finish", "seconds", key=True)
-    ends: Finishes = figure(at=".")
+    ends: figures.Finishes = figure(at=".")
     alone_seconds: float = figure("longest flow alone", "seconds", key=True, lead=True)
     bound_seconds: float | None = figure(
         "fullest channel at full speed", "seconds", key=True, lead=True
     )
-    slowdown: Spread | None = figure(
+    slowdown: figures.Spread | None = figure(
         "times as long as alone", flat="slowdown_", key=True, lead=True
     )
     num_flows: int = figure("flows", at="flows", key=True, lead=True)
@@ -111,9 +102,9 @@ class FlowsAnswer(Answer):
     empty_edges: int = figure(table=False)
     ended_flows: int = figure(table=False)
     tolerance_error: float = figure("error by the tolerance", SHARE, table=False)
-    expected_error: Trust = figure()
-    critical_path: InTurn | None = figure(flat="", lead=True)
-    busiest: tuple[FlowsOnBusy, ...] = figure("busiest channels")
+    expected_error: figures.Trust = figure()
+    critical_path: figures.InTurn | None = figure(flat="", lead=True)
+    busiest: tuple[figures.FlowsOnBusy, ...] = figure("busiest channels")
     busiest_alike: int = figure("channels used as much as the busiest", table=False)
     busiest_together: str = figure(table=False)
     found: AtOnce | None = unseen()
@@ -232,10 +223,6 @@ class FlowsAnswer(Answer):
         """Return the name of a channel as people know it."""
         return arrow(name)
 
-    def explained(self) -> list[str]:
-        """Return the verdict, and how far it can be trusted."""
-        return [self.verdict.sentence, *trusted(self.verdict.note)]
-
     def remarks(self) -> Iterator[str]:
         """Yield how flows were run, and what is left out."""
         yield f"{self.setup.size}, {self.setup.routing}"
@@ -264,9 +251,9 @@ class FlowsAnswer(Answer):
         assert self.graph is not None
         tasks = self.graph.source, self.graph.target
         columns = self.found.sent_flows(tasks, np.arange(self.num_flows))
-        return frame(SentFlow, columns).fill_nan(None)
+        return frame(figures.SentFlow, columns).fill_nan(None)
 
-    @table(FlowsOnChannel)
+    @table(figures.FlowsOnChannel)
     def channels(self) -> dict[str, Any]:
         """Return one row per channel of the network, those of hosts that hang on routers last."""
         assert self.found is not None
@@ -275,7 +262,7 @@ class FlowsAnswer(Answer):
         ends = {"source_node": topology.source_end, "target_node": topology.target_end}
         return self.found.on_links(each) | {"channel": each} | ends
 
-    @table(ShareSlower)
+    @table(figures.ShareSlower)
     def slowdowns(self) -> dict[str, Any]:
         """Return how many times as long as alone which share of the flows took at most."""
         assert self.found is not None
@@ -324,7 +311,7 @@ class FlowsAnswer(Answer):
         }
 
 
-def estimated(trust: Trust, finish: str) -> str:
+def estimated(trust: figures.Trust, finish: str) -> str:
     """Return how far the finish in order is from what flits would take, as expected, in words."""
     if trust.within is None:
         return f"* estimate: flits may take far more or less. {trust.why}"
@@ -332,12 +319,6 @@ def estimated(trust: Trust, finish: str) -> str:
         return f"* {trust.why}"
     ends = f"{finish} ± {percent(trust.within)}"
     return f"* estimate: sent in order, flits take {ends} in 9 of 10 cases. {trust.why}"
-
-
-def trusted(note: str) -> list[str]:
-    """Return the note of a verdict as sentences of a page, if there is one."""
-    said = note.removeprefix("* ")
-    return [ended(said[0].upper() + said[1:])] if said else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,7 +415,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         overhead=network.clock.overhead_seconds,
     )
 
-    def all_of(stopped: Callable[[], bool]) -> tuple[AtOnce, Finishes]:
+    def all_of(stopped: Callable[[], bool]) -> tuple[AtOnce, figures.Finishes]:
         with counting(graph.num_edges, f"{graph.name} on {network.topology.name}") as tell:
             return each_way(send, network.law, tell=tell, stopped=stopped)
 

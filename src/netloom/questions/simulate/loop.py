@@ -23,15 +23,9 @@ from netloom.questions.fields import refuse
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
+from netloom.questions.simulate import programs
 from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
-from netloom.questions.simulate.programs import (
-    UNIFORM,
-    PlacedProgram,
-    left_out,
-    placed_program,
-    suffers,
-)
 from netloom.questions.terminal import order_named, rough, subject
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import Point, beside_alone, run_loop
@@ -127,7 +121,7 @@ class LoopSimulation(Answer):
     @property
     def of(self) -> str:
         """Program, network and mapping."""
-        mapping = None if self.program == UNIFORM else self.mapping
+        mapping = None if self.program == programs.UNIFORM else self.mapping
         return subject(self.program, self.setup.topology, mapping)
 
     @property
@@ -152,7 +146,7 @@ class LoopSimulation(Answer):
             return Verdict("unknown", said, "", limits, self.again())
         mark = LOST.mark(mean, worst=worst)
         slower = [(each.slowdown, each.name) for each in last.programs]
-        shared = suffers(slower, "its loops take {} times as long as alone")
+        shared = programs.suffers(slower, "its loops take {} times as long as alone")
         lines = {"why": "", "shared": shared} | limits
         if last.message_latency is not None:
             takes, idle = number(last.message_latency), number(last.unhindered_latency)
@@ -168,14 +162,16 @@ class LoopSimulation(Answer):
         app = self.asked["app"]
         waits = (last.message_latency or 0.0) - (last.unhindered_latency or 0.0)
         worth = last.loop_cycles is not None and waits > NOTABLE * last.loop_cycles.mean
-        movable = isinstance(app, str) and app != UNIFORM and self.asked["mapping"] == "identity"
+        movable = (
+            isinstance(app, str) and app != programs.UNIFORM and self.asked["mapping"] == "identity"
+        )
         return self.again("map", rankfile="ranks.txt") if worth and movable else ""
 
     def remarks(self) -> Iterator[str]:
         """Yield how it was run, notes of runs, and what is left out."""
         yield self.setup.how
         yield from (f"at {number(each.applied)}: {each.note}" for each in self.points if each.note)
-        yield from left_out(self.edges_within_nodes, self.silent_tasks)
+        yield from programs.left_out(self.edges_within_nodes, self.silent_tasks)
 
     @table(Channel)
     def channels(self) -> dict[str, Any]:
@@ -252,18 +248,20 @@ class PreparedLoop:
 
     applied: tuple[float, ...]
     network: PreparedNetwork
-    program: PlacedProgram
+    program: programs.PlacedProgram
 
 
 def prepare(question: LoopQuestion) -> PreparedLoop:
     """Build the network and its routing, read the program, and place its tasks."""
-    if question.app == UNIFORM:
+    if question.app == programs.UNIFORM:
         fields = ("messages", "parts", "mapping", "tasks_per_node", "nodes", "choice")
-        refuse(question, fields, f"a process graph, where {UNIFORM} is a task per node")
+        refuse(question, fields, f"a process graph, where {programs.UNIFORM} is a task per node")
     applied = parse_numbers(question.applied, "applied", below_one=True)
     longest = question.program_packet or question.message_flits
     network = prepare_program(question, longest_flits=longest)
-    program = placed_program(question, network.topology, weight=question.choice, uniform=True)
+    program = programs.placed_program(
+        question, network.topology, weight=question.choice, uniform=True
+    )
     return PreparedLoop(applied, network, program)
 
 

@@ -30,28 +30,10 @@ from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.simulate import engines
 from netloom.questions.simulate.fields import AnyProgramQuestion
-from netloom.questions.simulate.flows import LONG, estimated, trusted
+from netloom.questions.simulate.flows import LONG, estimated
 from netloom.questions.terminal import arrow, order_named, subject
 from netloom.routing import Paths
-from netloom.simulation.figures import (
-    SIZE,
-    TIME,
-    WAITS,
-    BusyPart,
-    CriticalEntries,
-    Crossed,
-    Link,
-    Message,
-    Spent,
-    Spread,
-    Trust,
-    Use,
-    UsedChannel,
-    Wait,
-    crossed_channels,
-    crossed_links,
-    moved_rows,
-)
+from netloom.simulation import figures
 from netloom.simulation.flow import GivenPaths
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import FlowTraceRun, TraceRun, run_flow_trace, run_trace
@@ -136,23 +118,29 @@ class OfCycles(Figures):
     finish_us: float | None = figure("finish", "µs", table=False)
     ideal_finish_us: float | None = figure("finish if nothing waited", "µs", table=False)
     flit_hops: int = figure("flit-hops", lead=True)
-    message_latency: Spread = figure(
-        "message latency", TIME, flat="message_latency_", key=True, lead=True
+    message_latency: figures.Spread = figure(
+        "message latency", figures.TIME, flat="message_latency_", key=True, lead=True
     )
-    unhindered_latency: Spread = figure("unhindered latency", TIME, flat="unhindered_latency_")
+    unhindered_latency: figures.Spread = figure(
+        "unhindered latency", figures.TIME, flat="unhindered_latency_"
+    )
     cycles: int = figure("simulated", CYCLES)
-    busiest_host_channel: UsedChannel | None = figure()
+    busiest_host_channel: figures.UsedChannel | None = figure()
 
 
 class OfFlows(Figures):
     """What only runs of flows know."""
 
-    alone: float | None = figure("finish if no message met another", TIME, key=True, lead=True)
-    bound: float | None = figure("earliest possible finish", TIME, key=True, lead=True)
-    in_order_finish: float | None = figure("finish, sent in order", TIME, lead=True)
-    shared_finish: float | None = figure("finish, sent all at once", TIME, lead=True)
-    slowdown: Spread = figure("times as long as alone", flat="slowdown_", key=True, lead=True)
-    expected_error: Trust = figure()
+    alone: float | None = figure(
+        "finish if no message met another", figures.TIME, key=True, lead=True
+    )
+    bound: float | None = figure("earliest possible finish", figures.TIME, key=True, lead=True)
+    in_order_finish: float | None = figure("finish, sent in order", figures.TIME, lead=True)
+    shared_finish: float | None = figure("finish, sent all at once", figures.TIME, lead=True)
+    slowdown: figures.Spread = figure(
+        "times as long as alone", flat="slowdown_", key=True, lead=True
+    )
+    expected_error: figures.Trust = figure()
 
 
 class TraceReplay(Answer):
@@ -176,24 +164,26 @@ class TraceReplay(Answer):
     num_entries: int = figure(at="entries", table=False)
     mapping: str = figure(table=False)
     inside_nodes: float = figure(table=False)
-    finish: Number | None = figure(unit=TIME, key=True, lead=True)
-    ideal_finish: Number | None = figure("finish if nothing waited", TIME, key=True, lead=True)
+    finish: Number | None = figure(unit=figures.TIME, key=True, lead=True)
+    ideal_finish: Number | None = figure(
+        "finish if nothing waited", figures.TIME, key=True, lead=True
+    )
     contention_share: float | None = figure("share of contention", SHARE, key=True)
-    critical_path: CriticalEntries | None = figure("critical path", flat="")
+    critical_path: figures.CriticalEntries | None = figure("critical path", flat="")
     num_messages: int = figure("messages", at="messages", key=True, lead=True)
-    size: Number = figure("sent", SIZE, lead=True)
+    size: Number = figure("sent", figures.SIZE, lead=True)
     of_cycles: OfCycles | None = figure(at=".", optional=True)
     of_flows: OfFlows | None = figure(at=".", optional=True)
-    utilisation: Use = figure(
+    utilisation: figures.Use = figure(
         "channels between routers used", flat="utilisation_", key=True, lead=True
     )
     interrupted: bool = figure()
     num_rows: int = figure(at="rows", table=False)
     rows_complete: int = figure(table=False)
-    longest_wait: Wait | None = figure()
-    parallelism: dict[str, float] | None = figure("critical path by parallelism", TIME)
-    slowest_messages: tuple[Message, ...] = figure("slowest messages")
-    busiest: tuple[UsedChannel, ...] = figure("busiest channels")
+    longest_wait: figures.Wait | None = figure()
+    parallelism: dict[str, float] | None = figure("critical path by parallelism", figures.TIME)
+    slowest_messages: tuple[figures.Message, ...] = figure("slowest messages")
+    busiest: tuple[figures.UsedChannel, ...] = figure("busiest channels")
     note: str | None = figure(table=False)
     run: TraceRun | None = unseen()
     network: engines.PreparedNetwork | engines.PreparedFlows | None = unseen()
@@ -290,7 +280,7 @@ class TraceReplay(Answer):
         if flows := self.of_flows:
             note = estimated(flows.expected_error, self.time(flows.in_order_finish))
         else:  # less time would be saved than the critical path waits
-            waits = sum(time for time, part in self.spent() if part.name in WAITS)
+            waits = sum(time for time, part in self.spent() if part.name in figures.WAITS)
             saved = (self.finish or 0) - (self.ideal_finish or 0)
             note = "* if nothing waited, another path would be critical" * (waits > saved)
         if not self.trace.startswith("llm:") or "tflops=" in self.trace:
@@ -298,14 +288,10 @@ class TraceReplay(Answer):
         said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
         return f"{note} C{said}" if note else f"* c{said}"
 
-    def explained(self) -> list[str]:
-        """Return the verdict, and how far it can be trusted."""
-        return [self.verdict.sentence, *trusted(self.verdict.note)]
-
     def spent(self) -> list[tuple[Number, Leaf]]:
         """Return the parts of the critical path that take time, and how long each takes."""
         path = self.critical_path
-        found = [(each.of(path) or 0, each) for each in leaves(Spent)]
+        found = [(each.of(path) or 0, each) for each in leaves(figures.Spent)]
         return [(time, each) for time, each in found if time > 0]
 
     def _lines(self) -> dict[str, str]:
@@ -363,19 +349,19 @@ class TraceReplay(Answer):
         return [f"{where}; {said}; {self.setup.routing}, {self.how}"]
 
     @cached_property
-    def crossed(self) -> Crossed | None:
+    def crossed(self) -> figures.Crossed | None:
         """The channels of each message that arrived, as flows those of hosts too.
 
         None if the engine does not keep them.
         """
         assert self.run is not None
         if isinstance(self.run, FlowTraceRun):
-            return crossed_links(self.run.flows, moved_rows(self.run.rows))
+            return figures.crossed_links(self.run.flows, figures.moved_rows(self.run.rows))
         assert self.network is not None
         assert not isinstance(self.network, engines.PreparedFlows)
-        return crossed_channels(self.network, self.run.rows, self.run.busy)
+        return figures.crossed_channels(self.network, self.run.rows, self.run.busy)
 
-    @table(Message)
+    @table(figures.Message)
     def messages(self) -> dict[str, Any]:
         """Return one row per message, in the order of the trace.
 
@@ -386,7 +372,7 @@ class TraceReplay(Answer):
         assert self.run is not None
         return self.run.messages()
 
-    @table(UsedChannel)
+    @table(figures.UsedChannel)
     def channels(self) -> dict[str, Any]:
         """Return one row per channel between routers, the busiest first: what crossed it.
 
@@ -396,7 +382,7 @@ class TraceReplay(Answer):
         assert self.run is not None
         return self.run.channels()
 
-    @table(Link)
+    @table(figures.Link)
     def critical_entries(self) -> dict[str, Any]:
         """Return one row for each link of the critical path, the first first.
 
@@ -406,7 +392,7 @@ class TraceReplay(Answer):
         assert self.run is not None
         return self.run.links()
 
-    @table(BusyPart)
+    @table(figures.BusyPart)
     def busy_channels(self) -> dict[str, Any]:
         """Return the mean use of the busiest channels in equal parts of the time.
 
