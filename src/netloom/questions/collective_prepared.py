@@ -31,7 +31,15 @@ from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.named import check_apart, computing, network_of, num_places
 from netloom.questions.simulate import engines
 from netloom.questions.simulate.fields import AnyProgramQuestion
-from netloom.simulation import collectives
+from netloom.simulation.collectives import (
+    AT_ONCE,
+    Algorithm,
+    CycleRunner,
+    Runner,
+    alike,
+    fits_of,
+    refusal,
+)
 from netloom.simulation.flow.engine import FlowLaw, Injection
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
@@ -210,7 +218,7 @@ class PreparedCollective:
     host_of: Ints
     node_of_host: Ints | None
     sizes: tuple[float, ...]
-    algorithms: tuple[collectives.Algorithm, ...]
+    algorithms: tuple[Algorithm, ...]
     left_out: dict[str, str]
     exchange: Connections | None = None
     whole: PreparedCollective | None = None
@@ -225,18 +233,18 @@ class PreparedCollective:
         """The network."""
         return self.shown.topology
 
-    def named(self, name: str) -> collectives.Algorithm:
+    def named(self, name: str) -> Algorithm:
         """Return the algorithm of a name that is run."""
         return next(each for each in self.algorithms if each.name == name)
 
-    def runner(self, host_of: Ints) -> collectives.Runner:
+    def runner(self, host_of: Ints) -> Runner:
         """Return what runs algorithms with ranks on these hosts."""
         runner = _of_flows(self.flows, host_of, self.node_of_host)
         if self.program is None:
             return runner
         cycle = _cycle_seconds(self.program)
         flit = float(self.program.flit_bytes or 1)
-        return collectives.CycleRunner(runner, self.program, flit_bytes=flit, cycle_seconds=cycle)
+        return CycleRunner(runner, self.program, flit_bytes=flit, cycle_seconds=cycle)
 
     def bound(self, collective: str, root: int, host_of: Ints) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
@@ -261,9 +269,7 @@ class PreparedCollective:
             return parse_seconds(given, where="switch_time")
         runner, times = self.runner(self.host_of), list[float]()
         for name in algorithms_of("barrier"):
-            each = collectives.Algorithm(
-                "barrier", name, len(self.host_of), {}, None, self.flows.law
-            )
+            each = Algorithm("barrier", name, len(self.host_of), {}, None, self.flows.law)
             try:
                 each.outline()
             except InputError:
@@ -272,12 +278,10 @@ class PreparedCollective:
         return min(times)
 
 
-def _of_flows(
-    flows: engines.PreparedFlows, host_of: Ints, node_of_host: Ints | None
-) -> collectives.Runner:
+def _of_flows(flows: engines.PreparedFlows, host_of: Ints, node_of_host: Ints | None) -> Runner:
     assert flows.clock is not None
     overhead = flows.clock.overhead_seconds
-    return collectives.Runner(flows.links, flows.routing, overhead, host_of, node_of_host)
+    return Runner(flows.links, flows.routing, overhead, host_of, node_of_host)
 
 
 def _cycle_seconds(program: engines.PreparedNetwork) -> float:
@@ -316,9 +320,7 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     topology, machine = network_of(question, switches=True)
     routing = engines.flow_routing(question.routing, topology)
     clock = clock_of(question, topology, machine, assume=True)
-    at_once = all(
-        (question.collective, name) in collectives.AT_ONCE for name in names_of(question.algorithm)
-    )
+    at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
     flows = engines.PreparedFlows(
         topology=topology,
         routing=routing,
@@ -404,7 +406,7 @@ def _algorithms(
     topology: Topology,
     host_of: Ints,
     sizes: int,
-) -> tuple[tuple[collectives.Algorithm, ...], dict[str, str]]:
+) -> tuple[tuple[Algorithm, ...], dict[str, str]]:
     """Return the algorithms that are run, and why others are not."""
     named = question.algorithm != "all"
     names = [each for each in names_of(question.algorithm) if each != PHASES] if named else known
@@ -416,12 +418,12 @@ def _algorithms(
         more = f", {PHASES}" * (question.collective in OF_PHASES)
         wanted = f"for {question.collective}: all, {', '.join(known)}{more}"
         raise InputError("algorithm", f"'{unknown[0]}'", wanted)
-    fits = {"root": question.root} | collectives.fits_of(topology, host_of)
-    found, left_out = list[collectives.Algorithm](), dict[str, str]()
+    fits = {"root": question.root} | fits_of(topology, host_of)
+    found, left_out = list[Algorithm](), dict[str, str]()
     posted: Injection
     for name in names:
-        posted = "shared" if (question.collective, name) in collectives.AT_ONCE else "in-order"
-        each = collectives.Algorithm(
+        posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
+        each = Algorithm(
             question.collective, name, len(host_of), fits, question.chunks,
             FlowLaw(injection=question.injection or posted),
         )  # fmt: skip
@@ -432,8 +434,8 @@ def _algorithms(
                 raise
             left_out[name] = f"found {refused.found}"
             continue
-        same = [other.name for other in found if collectives.alike(own, other.outline())]
-        why = collectives.refusal(own, sizes) or (same and f"here the same as {same[0]}")
+        same = [other.name for other in found if alike(own, other.outline())]
+        why = refusal(own, sizes) or (same and f"here the same as {same[0]}")
         if why and not named:
             left_out[name] = str(why)
             continue
@@ -448,9 +450,9 @@ def _algorithms(
 def _in_cycles(
     question: CollectiveQuestion,
     flows: engines.PreparedFlows,
-    runner: collectives.Runner,
+    runner: Runner,
     machine: Machine | None,
-    algorithms: Sequence[collectives.Algorithm],
+    algorithms: Sequence[Algorithm],
     sizes: Sequence[float],
 ) -> tuple[engines.PreparedNetwork, str]:
     """Return the network in cycles, if all runs together are not too much work.

@@ -688,8 +688,9 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
     refuse(question, OF_TIMED_GOAL, "a bandwidth, without which times are cycles")
     if flit_bytes is None:
         raise InputError("flit_bytes", "none", "the bytes of a flit: GOAL counts in bytes")
-    costs = {name: getattr(question, name) for name in OF_GOAL}
-    return read_goal(trace, flit_bytes=flit_bytes, **costs)
+    return read_goal(
+        trace, flit_bytes=flit_bytes, **{name: getattr(question, name) for name in OF_GOAL}
+    )
 
 
 def _seconds(question: ReplayQuestion, field: str, default: float) -> float:
