@@ -399,11 +399,9 @@ def parse_numbers(
     wanted = f"above 0, {'below' if below_one else 'at most'} 1 ({unit})"
     if given is None:
         raise InputError(field, "none", f"{wanted}, such as 0.2, 0.1,0.2 or 0.05:0.6:0.05")
-    values = _parse(given, field, wanted)
-    for value in values:
-        if not 0 < value <= 1 or (below_one and value == 1):  # NaN is neither
-            raise InputError(field, f"{value:g}", wanted)
-    return values
+    return _parse(
+        given, field, wanted, lambda value: 0 < value < 1 or (value == 1 and not below_one)
+    )
 
 
 def parse_positive(
@@ -418,14 +416,11 @@ def parse_positive(
     """
     kind = "whole numbers" if whole else "numbers"
     wanted = f"{kind} {'of at least' if zero else 'above'} 0, with commas, or START:STOP:STEP"
-    values = _parse(given, field, wanted)
-    for value in values:
-        if value >= MOST:
-            raise InputError(field, f"{value:g}", f"below {MOST:,.0f}")
-        fits = value > 0 or (zero and value == 0)
-        if not fits or (whole and value % 1):
-            raise InputError(field, f"{value:g}", wanted)
-    return values
+
+    def fits(value: float) -> bool:
+        return (value > 0 or (zero and value == 0)) and not (whole and value % 1)
+
+    return _parse(given, field, wanted, fits)
 
 
 def parse_sizes(given: Any, field: str) -> tuple[int, ...]:
@@ -488,7 +483,7 @@ def parse_rates(
     return parse_positive(np.linspace(start, stop, steps + 1), field, zero=True)
 
 
-def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
+def _parse(given: Any, field: str, wanted: str, fits: Callable[[float], bool]) -> tuple[float, ...]:
     if not isinstance(given, str):
         values = _values(given, field, wanted)
     elif ":" in given:
@@ -505,6 +500,11 @@ def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
         values = [real_number(word.strip(), where=field) for word in given.split(",")]
     if not 0 < len(values) <= MOST_NUMBERS:
         raise InputError(field, f"{len(values)} numbers", f"1 to {MOST_NUMBERS}")
+    for value in sorted(set(values)):
+        if not fits(value):  # as NaN does not
+            raise InputError(field, f"{value:g}", wanted)
+        if value >= MOST:
+            raise InputError(field, f"{value:g}", f"below {MOST:,.0f}")
     return tuple(sorted(set(values)))
 
 

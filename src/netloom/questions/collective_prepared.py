@@ -352,7 +352,7 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
             flit_bytes=float(program.flit_bytes or 1),
             engine=program.engine_name,
         )
-    return PreparedCollective(
+    found = PreparedCollective(
         flows=flows,
         program=program,
         clock=clock,
@@ -362,18 +362,11 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         sizes=sizes,
         algorithms=algorithms,
         left_out=left_out,
-        exchange=_exchange(question, flows, host_of, owner, sizes[-1], left_out),
     )
+    return replace(found, exchange=_exchange(question, found))
 
 
-def _exchange(
-    question: CollectiveQuestion,
-    flows: engines.PreparedFlows,
-    host_of: Ints,
-    node_of_host: Ints | None,
-    size: float,
-    left_out: dict[str, str],
-) -> Connections | None:
+def _exchange(question: CollectiveQuestion, ready: PreparedCollective) -> Connections | None:
     """Return the connections of phases, or None, and why in ``left_out``. Raise that if named."""
     named = question.algorithm != "all"
     by_itself = not named and question.collective in OF_PHASES
@@ -383,14 +376,13 @@ def _exchange(
         if question.engine != "flow":
             wanted = "engine flow; netloom compile --execute simulates phases flit by flit"
             raise InputError("algorithm", f"{PHASES} with engine {question.engine}", wanted)
-        found = exchange_of(
-            question.collective, question.root, host_of, size, flows.topology, node_of_host
-        )
-        refuse_phases(found, flows.topology, named=named)
+        which, network = (question.collective, question.root), ready.flows.topology
+        found = exchange_of(*which, ready.host_of, ready.sizes[-1], network, ready.node_of_host)
+        refuse_phases(found, network, named=named)
     except InputError as refused:
         if named:
             raise
-        left_out[PHASES] = f"found {refused.found}"
+        ready.left_out[PHASES] = f"found {refused.found}"
         return None
     return found
 

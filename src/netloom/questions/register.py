@@ -16,17 +16,7 @@ from functools import cache, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    NamedTuple,
-    ParamSpec,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    cast,
-)
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
 from netloom.base.declared import declared
 from netloom.base.figures import Figures
@@ -180,22 +170,8 @@ OTHERS = "More"
 _DECLARED: dict[str, Kind] = {}
 
 
-class About(TypedDict, total=False):
-    """A question's description. See ``Kind``."""
-
-    words: str
-    title: str
-    example: str
-    page: str
-    sweep: str
-    levels: Levels
-    curve: CurveKind | None
-    outputs: tuple[Output, ...]
-    repeatable: Callable[[dict[str, Any]], dict[str, Any]]
-
-
 def asks(
-    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Unpack[About]
+    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Any
 ) -> Callable[[Callable[[Q, Ready], A]], Callable[P, A]]:
     """Declare that a function answers a question, given what was made ready for it.
 
@@ -225,10 +201,10 @@ def asks(
         # the words that it is listed by, or else the function's name
         place, verb = f"{find.__module__}:{find.__name__}", find.__name__
         words = (words for words, each in functions().items() if each == place)
-        about_it: About = {"words": next(words, verb.replace("_", "-")), **about}
         returned = inspect.get_annotations(find)["return"]
         said, sections = _split(find.__doc__ or "")
         made = Kind(
+            words=about.pop("words", next(words, verb.replace("_", "-"))),
             verb=verb,
             told=said,
             module=find.__module__,
@@ -237,7 +213,7 @@ def asks(
             prepare=prepare,
             find=find,
             function=asked,
-            **about_it,
+            **about,
         )
         signature = signature_of(question_kind)
         asked.__signature__ = signature  # type: ignore[attr-defined]

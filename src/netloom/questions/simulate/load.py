@@ -512,10 +512,8 @@ def _runs(points: Sequence[Point], rows: int | list[int]) -> dict[str, Any]:
     }
 
 
-BY_LOAD = Axes(
-    "offered traffic, flits/node/cycle", "packet latency", "cycles",
-    "accepted traffic, flits/node/cycle",
-)  # fmt: skip
+OFFERED, ACCEPTED = f"offered traffic, {FLITS}", f"accepted traffic, {FLITS}"
+BY_LOAD = Axes(OFFERED, "packet latency", CYCLES, ACCEPTED)
 
 
 def one_point(found: LoadAnswer, point: Point) -> Recorded:
@@ -546,10 +544,8 @@ def detail(record: Recorded, load: float, technique: str) -> Recorded:
     return one_point(found, next(here))
 
 
-CURVE = CurveKind(
-    BY_LOAD, "offered", "packet_latency_mean", "zero_load_latency", "packet_latency_ci95",
-    "accepted", "stable", besides=("load", "alone"), detail=detail,
-)  # fmt: skip
+FIGURES = ("offered", "packet_latency_mean", "zero_load_latency", "packet_latency_ci95", "accepted")
+CURVE = CurveKind(BY_LOAD, *FIGURES, "stable", besides=("load", "alone"), detail=detail)
 
 
 @asks(

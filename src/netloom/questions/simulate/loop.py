@@ -231,15 +231,11 @@ def _too_short(last: Point | None) -> str:
     return f"Not known at applied traffic {applied}: after {ran} some rank has too few loops."
 
 
-BY_APPLIED = Axes(
-    "applied traffic, flits/node/cycle", "message latency", "cycles",
-    "accepted traffic, flits/node/cycle", open=False,
-)  # fmt: skip
+APPLIED, ACCEPTED = f"applied traffic, {FLITS}", f"accepted traffic, {FLITS}"
+BY_APPLIED = Axes(APPLIED, "message latency", "cycles", ACCEPTED, open=False)
 
-CURVE = CurveKind(
-    BY_APPLIED, "applied", "message_latency", "unhindered_latency", accepted="accepted",
-    besides=("applied", "alone", "loops", "skip"),
-)  # fmt: skip
+FIGURES = ("applied", "message_latency", "unhindered_latency", "", "accepted")
+CURVE = CurveKind(BY_APPLIED, *FIGURES, besides=("applied", "alone", "loops", "skip"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,9 +292,13 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
     network, applied, program = ready.network, ready.applied, ready.program
     loops = list(_loops(question, ready))
     run = partial(
-        run_loop, network, skip=question.skip, loops=question.loops,
-        most_cycles=question.most_cycles, by_node=program.shared is not None,
-    )  # fmt: skip
+        run_loop,
+        network,
+        skip=question.skip,
+        loops=question.loops,
+        most_cycles=question.most_cycles,
+        by_node=program.shared is not None,
+    )
     with counting(len(loops), f"{program.name} on {network.topology.name}") as tell:
         last = len(applied) - 1  # the others have no timeline
         runs = [
