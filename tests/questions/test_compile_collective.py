@@ -196,7 +196,7 @@ def test_a_replay_takes_the_routes_of_its_plan(tmp_path):
     run = nl.replay("leaf-spine:2x2x4", **asked)
     assert run.finish == pytest.approx(made.speed.finish_seconds, rel=1e-3)
     sent = {each["channel"]: each["bytes"] for each in made.channels().to_dicts()}
-    crossed = {each["name"]: each["bytes"] for each in run.channels().to_dicts()}
+    crossed = {each["name"]: each["size"] for each in run.channels().to_dicts()}
     assert crossed == pytest.approx({name: sent[name] for name in crossed})
     other = nl.replay("leaf-spine:2x2x4", **asked, routing="shortest-path")
     assert other.finish > run.finish

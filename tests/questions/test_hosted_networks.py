@@ -35,7 +35,7 @@ def test_a_multicast_between_hosts_is_a_message_to_each() -> None:
     trace = hosted.run.program.trace
     first = trace.ids.index(wide[0])
     assert sent["source_node"].unique().to_list() == [trace.source[first]]
-    names = [row["name"] for row in hosted.to_dict()["busiest_channels"]]
+    names = [row["name"] for row in hosted.to_dict()["busiest"]]
     assert names[0] in ("spine0 -> leaf0", "spine1 -> leaf0")
     assert hosted.channels().height == 16
 

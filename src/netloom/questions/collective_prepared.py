@@ -486,14 +486,13 @@ def _in_cycles(
         wanted = f"at most {MOST_WORK:.0e}: sizes that add up to {most}, fewer algorithms, larger "
         wanted += "flit_bytes, or engine flow"
         raise InputError("size", f"{work:.2g} flits times channels ({runs})", wanted)
-    asked = AnyProgramQuestion(
-        on=question.on, routing=question.routing, engine=question.engine, router=question.router,
-        packet_flits=question.packet_flits, seed=question.seed,
-        end_channels=question.end_channels if limited and not flits else None,
-    )  # fmt: skip
+    ends = question.end_channels if limited and not flits else None
+    same = ("on", "routing", "engine", "router", "packet_flits", "seed")
+    shared: dict[str, Any] = {name: getattr(question, name) for name in same}
+    asked = AnyProgramQuestion(**shared, end_channels=ends)
     if flits and limited:
-        ends = {"injection_channels": question.end_channels}
-        asked = asked.model_copy(update=ends | {"ejection_channels": question.end_channels})
+        own = dict.fromkeys(("injection_channels", "ejection_channels"), question.end_channels)
+        asked = asked.model_copy(update=own)
     if clock.says_latency and machine is None and flits:
         cycle = flit_bytes / clock.bytes_per_second
         chosen = fields.asked_router(fields.RouterFields(router=question.router), None)[1]

@@ -365,11 +365,8 @@ def asked_router(question: RouterFields, on: Machine | None) -> tuple[str, Route
     InputError
         If there is no such router, or a field's value is out of range.
     """
-    changes = {
-        field: value
-        for field in ROUTER_FIELDS
-        if (value := getattr(question, field)) is not None
-    }  # fmt: skip
+    given = {field: getattr(question, field) for field in ROUTER_FIELDS}
+    changes = {field: value for field, value in given.items() if value is not None}
     asked = question.router
     if isinstance(asked, dict):
         asked = router(**asked)

@@ -60,7 +60,7 @@ def told(found):
         return [table.group_by("channel").agg(pl.col("words").sum()).sort("channel")["words"]]
     if found.verb == "replay":
         table = table.unique("channel", keep="first").sort("channel")
-        return [table["bytes" if "bytes" in table.columns else "flits"]]
+        return [table["size"]]
     column = {"analyze": "weighted_channel_load", "simulate_flows": "bytes",
               "check_fabric": "paths"}[found.verb]  # fmt: skip
     return [table[column]]
