@@ -27,6 +27,7 @@ from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnTopology
 from netloom.questions.simulate.load import BY_LOAD, simulate
+from netloom.questions.simulate.programs import pattern_asked
 from netloom.questions.terminal import arrow, order_named, subject
 from netloom.routing import VirtualChannelRouting, parse, parse_routing, virtual_channel_routing
 from netloom.routing.virtual_channel_tables import CHOOSING
@@ -36,7 +37,6 @@ from netloom.simulation.network.routers import Router
 from netloom.topology import Cube, Topology, average_distance
 from netloom.topology.measures import check_alike
 from netloom.workload import Traffic
-from netloom.workload.programs.shared import between_groups
 from netloom.workload.traffic import from_process_graph
 from netloom.workload.traffic.patterns import Fixed, Weighted
 
@@ -45,9 +45,6 @@ LATENCY_FACTOR = 3.0
 
 MOST_HOPS = 2**24
 """Hops of all pairs of nodes times VCs: what the model holds in memory."""
-
-OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node")
-"""Fields that say something of ``app`` only."""
 
 STEADY, AT_THE_KNEE, SATURATED = "steady", "knee: simulate", "saturated"
 """What a network is at a load, by the model."""
@@ -589,12 +586,8 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
 
 def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, float]:
     """Return the traffic, and the share that stays inside nodes."""
-    if question.app is None:
-        fields.refuse(question, OF_A_PROGRAM, "app, which this says something of")
-        asked = named.read_traffic(question.traffic, topology, question.nodes)
-        return between_groups(asked, topology.local_group)
-    if question.traffic is not None:
-        raise InputError("traffic", "traffic as well as app", "one of them")
+    if (pattern := pattern_asked(question, topology)) is not None:
+        return pattern
     graph = named.program_on(question, topology)
     node_of = named.placed(question, graph, topology)
     sent, inside = named.entering(graph, topology, node_of, question.weight)

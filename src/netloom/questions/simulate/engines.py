@@ -259,7 +259,7 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
     more = [each for other in others().values() for each in other.fields.model_fields]
     wanted = f"{IN_CYCLES}: flows have no routers, packets or cycles"
     routers = ("router", "switching", *ROUTER_FIELDS, *more, "packet_flits", "most_cycles")
-    refuse(question, [each for each in routers if each in type(question).model_fields], wanted)
+    refuse(question, routers, wanted)
     routing = flow_routing(question.routing, topology)
     if question.tolerance and question.injection == "in-order":
         found = f"{question.tolerance:g} with injection in-order"
@@ -299,8 +299,7 @@ def _limited(question: Any, topology: Topology) -> bool:
 
 def refuse_flow_fields(question: Any) -> None:
     """Raise InputError if a field was given that says something of flows only."""
-    own = [name for name in FLOW_FIELDS if name in type(question).model_fields]
-    refuse(question, own, "engine flow, whose flows this says something of")
+    refuse(question, FLOW_FIELDS, "engine flow, whose flows this says something of")
 
 
 def refuse_packets(question: Any) -> None:

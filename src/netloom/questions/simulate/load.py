@@ -537,9 +537,9 @@ def one_point(found: LoadAnswer, point: Point) -> Recorded:
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded:
     """Return what a simulation says of one load."""
-    if not record.answer.several:
+    found: Any = record.answer
+    if not found.several:
         return record
-    found = Simulation.from_json(record.figures, kept=record.tables)
     here = (each for each in found.points if (each.offered, each.switching) == (load, technique))
     return one_point(found, next(here))
 

@@ -14,9 +14,9 @@ from netloom.base.figures import FLITS, Figures, figure
 from netloom.base.words import counted, number
 from netloom.machines import Machine
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import entering, network_of, placed, program_on, read_traffic
+from netloom.questions.named import entering, network_of, placed, program_on
 from netloom.questions.simulate.fields import OpenLoad
-from netloom.questions.simulate.programs import only_program, share_programs
+from netloom.questions.simulate.programs import only_program, pattern_asked, share_programs
 from netloom.questions.terminal import subject
 from netloom.simulation.network.bound import Bound, FailureCost
 from netloom.simulation.network.layout import MOST_NODES
@@ -32,11 +32,8 @@ from netloom.simulation.network.routers import with_lanes
 from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths
-from netloom.workload.programs.shared import between_groups, program_seeds, shared_traffic
+from netloom.workload.programs.shared import program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
-
-OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "shared", "alone")
-"""Fields that say something of ``app`` only."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -248,16 +245,8 @@ def _traffic(
 
     Last comes the share that stays inside nodes.
     """
-    if question.app is None:
-        for field in OF_A_PROGRAM:
-            default = type(question).model_fields[field].default
-            if not np.array_equal(getattr(question, field), default):
-                raise InputError(field, "no program", f"app, for {field} to go with")
-        asked = read_traffic(question.traffic, topology, question.nodes)
-        traffic, inside = between_groups(asked, topology.local_group)
-        return traffic, None, None, inside
-    if question.traffic is not None:
-        raise InputError("traffic", "traffic as well as app", "one of them")
+    if (pattern := pattern_asked(question, topology)) is not None:
+        return pattern[0], None, None, pattern[1]
     only = only_program(question.app, topology)
     if only is None:
         shared = share_programs(question, topology, question.seed)
