@@ -181,7 +181,7 @@ def test_frames_and_the_answers_own_table_spread_messages_alike():
     names = [arrow(view.topology.channel_name(each)) for each in range(len(view.load))]
     busy = dict(zip(names, np.diff(view.frames.edges) @ view.frames.busy, strict=True))
     parts = answer.busy_channels().with_columns(
-        time=pl.col("utilisation") * (pl.col("end_cycles") - pl.col("begin_cycles"))
+        time=pl.col("utilisation") * (pl.col("end") - pl.col("begin"))
     )
     own = parts.group_by("name").agg(pl.col("time").sum()).rows()
     assert len(own) == 10
