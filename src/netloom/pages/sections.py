@@ -96,14 +96,13 @@ def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
         How many answers stand side by side: their figures share the width of the page.
     """
     figures = {}
-    titles = CHANNELS | dict(record.answer.PART_TITLES)
     with narrow_page(NARROW):
         narrow = record.answer.parts()
     with narrow_page(WIDE if beside == 1 else HALF):
         parts = record.answer.parts()
     for part, chart in parts.items():
         figure = make_figure(chart)
-        title = figure.title or titles.get(part, part.capitalize())
+        title = figure.title or CHANNELS.get(part, part.capitalize())
         spec, small = (_alone(each.spec) for each in (figure, make_figure(narrow[part])))
         if beside > 2:
             spec = small

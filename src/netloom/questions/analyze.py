@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import model_validator
@@ -165,12 +165,6 @@ class Analysis(Answer):
     slowdowns
         The estimated slow-down of each path. None if the load is not known, or nothing says.
     """
-
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "loads": "What load does to the nodes",
-        "path contention": "Path contention",
-        "saturation": "Where it saturates",
-    }
 
     app: str = figure(table=False)
     topology: str = figure(table=False)

@@ -233,8 +233,6 @@ class Answer(Figures):
         The figures that the table has a row of, where it is neither the answer nor its points.
     KEY_TABLE
         The table whose key columns lists of answers and pages show.
-    PART_TITLES
-        What parts of its picture are called that have no title of their own.
     ABOVE
         Whether the parts of its picture stand above each other.
     provenance
@@ -245,7 +243,6 @@ class Answer(Figures):
 
     ROWS: ClassVar[type[Figures] | None] = None
     KEY_TABLE: ClassVar[str] = "table"
-    PART_TITLES: ClassVar[Mapping[str, str]] = {}
     ABOVE: ClassVar[bool] = False
 
     provenance: Provenance = unseen()

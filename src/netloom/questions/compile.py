@@ -183,11 +183,6 @@ class CompiledPhases(Answer):
     """
 
     KEY_TABLE: ClassVar = "phases"
-    PART_TITLES: ClassVar = {
-        "time": "Where the time goes",
-        "timetable": "Timetable of the phases",
-        "phases": "Phases on the network",
-    }
 
     inside_nodes: float = figure("share of the words that stays inside nodes", SHARE)
     app: str = figure()
@@ -416,7 +411,8 @@ class CompiledPhases(Answer):
 
     def parts(self) -> dict[str, Part]:
         """Return where the time goes, the timetable, and the phases on the network, by name."""
-        return {"time": self._time, "timetable": self._in_time().chart(), "phases": self._maps[0]}
+        phases = {"phases on the network": self._maps[0]}
+        return {"time": self._time, "timetable": self._in_time().chart()} | phases
 
     def arranged(self) -> list[Part]:
         """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""

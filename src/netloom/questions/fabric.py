@@ -152,11 +152,6 @@ class FabricCheck(Answer):
     """
 
     ABOVE: ClassVar = True
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "cables": "Paths on each channel",
-        "jobs": "What jobs cost each other",
-        "network": "Where the paths are",
-    }
 
     topology: str = figure(table=False)
     shape: str = figure(table=False)

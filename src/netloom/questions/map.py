@@ -268,13 +268,6 @@ class ProgramMapping(Answer):
     """
 
     ROWS: ClassVar[type[Figures]] = ComparedMapping
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "before": "Channels by load, before",
-        "after": "Channels by load, after",
-        "difference": "What the mapping changes on each channel",
-        "objective": "What the mapping changes",
-        "falling": "All channels by load, before and after",
-    }
 
     app: str = figure()
     topology: str = figure()

@@ -141,10 +141,6 @@ class RoutedFabric(Answer):
     """
 
     ABOVE: ClassVar = True
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "cables": "Paths on each channel",
-        "network": "What changes on each channel",
-    }
 
     topology: str = figure(table=False)
     size: FabricSize = figure(at=".")

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from pydantic import model_validator
@@ -159,8 +159,6 @@ class Simulation(LoadAnswer):
     advice
         What was better known before the runs, or None where nothing is amiss.
     """
-
-    PART_TITLES: ClassVar = {"latencies": "Latencies of packets"}
 
     loads: tuple[float, ...] = figure("loads asked for", at="asked")
     advice: str | None = figure(table=False)

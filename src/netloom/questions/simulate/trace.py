@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -148,11 +148,6 @@ class TraceReplay(Answer):
 
     ``ideal_finish`` is when it would have finished had no row waited for channels, or a processor.
     """
-
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "time": "Nodes over time",
-        "busy": "Busy channels over time",
-    }
 
     setup: engines.OnSimulated = figure(at=".")
     routers: engines.OnRouters | None = figure(at=".", optional=True)
