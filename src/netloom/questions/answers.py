@@ -254,13 +254,8 @@ class Answer(Figures):
         def interrupted(self) -> bool:
             """Whether it was stopped from outside: what was known by then is the answer."""
 
-        @property
-        def inside_nodes(self) -> float | None:
-            """The share of the traffic that stays inside nodes, if that is known."""
-
     else:  # which answers may have as figures
         interrupted = False
-        inside_nodes = None
 
     # What a question says of its own answers.
 
@@ -410,7 +405,7 @@ class Answer(Figures):
         does.
         """
         where = "on its host" if self.asked.get("count_inside_nodes") else "inside nodes"
-        share = self.inside_nodes
+        share = getattr(self, "inside_nodes", None)  # if that is known
         return f"{percent(share)} of the traffic stays {where}" if share else ""
 
     def picture(self) -> Any:

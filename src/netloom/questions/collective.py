@@ -207,17 +207,12 @@ class CollectiveTimes(Answer):
     whole: Whole | None = figure()
     note: str | None = figure(table=False)
     points: tuple[Point, ...] = figure()
-    ready: PreparedCollective | None = unseen(default=None)
+    ready: PreparedCollective = unseen()
 
     @property
     def network(self) -> Topology:
         """The network. Of an answer that was asked just now."""
-        return self._ready.network
-
-    @property
-    def _ready(self) -> PreparedCollective:
-        assert self.ready is not None, "an answer from a store"
-        return self.ready
+        return self.ready.network
 
     @property
     def graph(self) -> ProcessGraph:
@@ -227,7 +222,7 @@ class CollectiveTimes(Answer):
     @cached_property
     def node_of(self) -> Ints:
         """int32[num_ranks], the host of each rank: in the better order, if one was found."""
-        found: Ints = self._ready.host_of
+        found: Ints = self.ready.host_of
         if self.reordered is not None:
             found = np.asarray(self.reordered.node_of, np.int32)
         return found
@@ -419,15 +414,15 @@ class CollectiveTimes(Answer):
                 f"at most {collectives.MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
             )
             raise InputError(asks, found, wanted)
-        assert self._ready.program is None
-        runner = self._ready.runner(self._ready.host_of)
+        assert self.ready.program is None
+        runner = self.ready.runner(self.ready.host_of)
         return best, *runner.listed(algorithm, best.chunks, best.size)
 
     @property
     def fastest(self) -> tuple[Point, collectives.Algorithm]:
         """The fastest algorithm at the largest size."""
         best = self.at(self.sizes[-1])[0]
-        return best, self._ready.named(best.algorithm)
+        return best, self.ready.named(best.algorithm)
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went, by rank.

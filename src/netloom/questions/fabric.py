@@ -172,8 +172,8 @@ class FabricCheck(Answer):
     jobs: tuple[JobCost, ...] = figure()
     most_shared: tuple[SharedCable, ...] = figure(at="shared_cables")
 
-    network: Topology | None = unseen()
-    forwarding: ForwardingTable | None = unseen()
+    network: Topology = unseen()
+    forwarding: ForwardingTable = unseen()
     shared: tuple[SharedCable, ...] = unseen(default=())
 
     @derived("the worst of what was found", at="verdict.level", table=False)
@@ -361,8 +361,6 @@ class FabricCheck(Answer):
     def channels(self) -> Mapping[str, Any]:
         """Return one row per channel between routers: its ends, and its load by an all-to-all."""
         net, tables = self.network, self.forwarding
-        assert net is not None
-        assert tables is not None
         count = net.num_network_channels
         hosts, paths = busiest_destinations(net, tables, self.figures.taking)
         leads_to = [
@@ -499,9 +497,7 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
         graph = read(program or "all-to-all", tasks=places.count, seed=question.seed)
         if graph.num_tasks > places.count:
             tasks = f"{counted(graph.num_tasks, 'task', ',')} of {graph.name}"
-            wanted = f"at most {places.count:,}, one for each host of job {name}"
-            if question.tasks_per_node > 1:
-                wanted = f"at most {places.count:,}, the places that job {name} has on its nodes"
+            wanted = f"at most {places.count:,}, the places that job {name} has on its nodes"
             raise InputError("job", tasks, wanted)
         volume = graph.bytes if graph.bytes.any() else np.ones(graph.num_edges)
         host_of = places.at(np.arange(graph.num_tasks))  # in the order of the list

@@ -155,7 +155,7 @@ class RoutedFabric(Answer):
     missing: tuple[str, ...] = figure()
     fallback: str = figure(table=False)
 
-    network: Topology | None = unseen()
+    network: Topology = unseen()
     installed: ForwardingTable = unseen()
     forwarding: ForwardingTable = unseen()
 
@@ -372,7 +372,6 @@ class RoutedFabric(Answer):
     @table(Channel)
     def channel_table(self) -> Mapping[str, Any]:
         """Return one row per channel between routers: its ends, and its paths before and after."""
-        assert self.network is not None
         return {**cables(self.network), "before": self.before.paths, "after": self.after.paths}
 
     @table(Candidate)

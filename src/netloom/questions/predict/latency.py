@@ -169,7 +169,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
     trust: str = figure()
     interrupted: bool = figure()
     points: tuple[PredictedLoad, ...] = figure()
-    network: PredictedNetwork | None = unseen()
+    network: PredictedNetwork = unseen()
     found: tuple[queueing.ChannelPrediction, ...] = unseen(default=())
 
     @property
@@ -274,7 +274,6 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per load and channel: its two nodes, and flits per cycle on it."""
-        assert self.network is not None
         runs = ((each.load, each.utilisation) for each in self.found)
         return channel_uses("offered", runs, self.network.topology)
 

@@ -107,9 +107,9 @@ class FlowsAnswer(Answer):
     busiest: tuple[figures.FlowsOnBusy, ...] = figure("busiest channels")
     busiest_alike: int = figure("channels used as much as the busiest", table=False)
     busiest_together: str = figure(table=False)
-    found: AtOnce | None = unseen()
-    network: PreparedFlows | None = unseen()
-    graph: ProcessGraph | None = unseen()
+    found: AtOnce = unseen()
+    network: PreparedFlows = unseen()
+    graph: ProcessGraph = unseen()
 
     @property
     def of(self) -> str:
@@ -247,8 +247,6 @@ class FlowsAnswer(Answer):
         back for longest is ``held_by``, null if none did. If something had not happened when a run
         was interrupted, it is null.
         """
-        assert self.found is not None
-        assert self.graph is not None
         tasks = self.graph.source, self.graph.target
         columns = self.found.sent_flows(tasks, np.arange(self.num_flows))
         return frame(figures.SentFlow, columns).fill_nan(None)
@@ -256,7 +254,6 @@ class FlowsAnswer(Answer):
     @table(figures.FlowsOnChannel)
     def channels(self) -> dict[str, Any]:
         """Return one row per channel of the network, those of hosts that hang on routers last."""
-        assert self.found is not None
         topology = self.found.network.topology
         each = np.arange(topology.num_channels)
         ends = {"source_node": topology.source_end, "target_node": topology.target_end}
@@ -265,7 +262,6 @@ class FlowsAnswer(Answer):
     @table(figures.ShareSlower)
     def slowdowns(self) -> dict[str, Any]:
         """Return how many times as long as alone which share of the flows took at most."""
-        assert self.found is not None
         return self.found.shares_slower()
 
     def parts(self) -> dict[str, Any]:

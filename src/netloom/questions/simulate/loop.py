@@ -111,7 +111,7 @@ class LoopSimulation(Answer):
     saturation: Limit | None = figure()
     points: tuple[Point, ...] = figure()
     interrupted: bool = figure(table=False)
-    network: PreparedNetwork | None = unseen(default=None)
+    network: PreparedNetwork = unseen()
 
     @property
     def several(self) -> bool:
@@ -176,7 +176,6 @@ class LoopSimulation(Answer):
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per applied traffic and channel: its nodes, and flits per cycle on it."""
-        assert self.network is not None
         runs = ((run.applied, run.channel_flits) for run in self.points)
         return channel_uses("applied", runs, self.network.topology)
 

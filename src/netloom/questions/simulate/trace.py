@@ -180,8 +180,8 @@ class TraceReplay(Answer):
     slowest_messages: tuple[figures.Message, ...] = figure("slowest messages")
     busiest: tuple[figures.UsedChannel, ...] = figure("busiest channels")
     note: str | None = figure(table=False)
-    run: TraceRun | None = unseen()
-    network: engines.PreparedNetwork | engines.PreparedFlows | None = unseen()
+    run: TraceRun = unseen()
+    network: engines.PreparedNetwork | engines.PreparedFlows = unseen()
 
     @property
     def of(self) -> str:
@@ -349,10 +349,8 @@ class TraceReplay(Answer):
 
         None if the engine does not keep them.
         """
-        assert self.run is not None
         if isinstance(self.run, FlowTraceRun):
             return figures.crossed_links(self.run.flows, figures.moved_rows(self.run.rows))
-        assert self.network is not None
         assert not isinstance(self.network, engines.PreparedFlows)
         return figures.crossed_channels(self.network, self.run.rows, self.run.busy)
 
@@ -364,7 +362,6 @@ class TraceReplay(Answer):
         (latency − source_wait) / unhindered is ``slowdown``, 1 within a node. If something had not
         happened when the run ended, it is null.
         """
-        assert self.run is not None
         return self.run.messages()
 
     @table(figures.UsedChannel)
@@ -374,7 +371,6 @@ class TraceReplay(Answer):
         Of flows, ``busy`` is that over its bandwidth, and ``utilisation`` the part of the whole
         time. In cycles, ``utilisation`` is flits per cycle.
         """
-        assert self.run is not None
         return self.run.channels()
 
     @table(figures.Link)
@@ -384,7 +380,6 @@ class TraceReplay(Answer):
         ``id`` names the entry, of which a multicast gives several links. Empty where the trace did
         not finish.
         """
-        assert self.run is not None
         return self.run.links()
 
     @table(figures.BusyPart)
@@ -395,14 +390,12 @@ class TraceReplay(Answer):
         which a message of the critical path is on the channel. There are no rows if the engine does
         not keep the channels of messages.
         """
-        assert self.run is not None
         return self.run.busy_parts(self.crossed)
 
     def timeline(self) -> Timeline:
         """Return when each task computed, sent and received. In µs, or cycles as 1 µs each."""
         from netloom.drawing.programs import trace_timeline
 
-        assert self.run is not None
         in_cycles = self.routers.cycle_us if self.routers else None
         return trace_timeline(
             self.run,
