@@ -499,12 +499,12 @@ class Analysis(Answer):
             yield f"{many}: more would have taken too long (--random-mappings N takes N)."
             if of_all is not None:
                 about = "about " * (of_all.channel_load_max_by != "enumeration")
-                yield (
+                said = (
                     f"Over all mappings, exactly: path length {number(of_all.path_length_mean)}, "
-                    f"channel load {number(of_all.channel_load_mean)}, path contention "
-                    f"{number(of_all.path_contention_mean)} on average; largest channel load "
-                    f"{about}{number(of_all.channel_load_max)}."
                 )
+                said += f"channel load {number(of_all.channel_load_mean)}, path contention "
+                said += f"{number(of_all.path_contention_mean)} on average; largest channel load "
+                yield f"{said}{about}{number(of_all.channel_load_max)}."
 
     # Tables.
 

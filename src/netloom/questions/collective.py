@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, pairwise
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -299,16 +299,14 @@ class CollectiveTimes(Answer):
             ranks = " with the same ranks" * bool(whole.cut_off)
             times = number(last.seconds / whole.same_ranks_seconds)
             longer = "it takes as long" if times == "1" else f"{times} times as long"
-            found["whole"] = (
-                f"{last.algorithm} takes {units.seconds(whole.same_ranks_seconds)} on the whole "
-                f"network{ranks}, {by}: with the failures {longer}"
-            )
+            took = f"{last.algorithm} takes {units.seconds(whole.same_ranks_seconds)}"
+            where = f"on the whole network{ranks}, {by}"
+            found["whole"] = f"{took} {where}: with the failures {longer}"
         if whole.cut_off:
             hosts = counted(len(whole.cut_off), "host", ",")
-            found["cut off"] = (
-                f"{hosts} ({listed(list(whole.cut_off), MOST_CUT_OFF)}): {self.num_ranks:,} of "
-                f"{counted(whole.ranks, 'rank', ',')} take part"
-            )
+            hosts += f" ({listed(list(whole.cut_off), MOST_CUT_OFF)})"
+            ranks = f"{self.num_ranks:,} of {counted(whole.ranks, 'rank', ',')}"
+            found["cut off"] = f"{hosts}: {ranks} take part"
         if whole.left_out:
             some = [f"{name} ({why})" if why else name for name, why in whole.left_out.items()]
             found["lost"] = f"algorithms that run on the whole network only: {', '.join(some)}"
@@ -497,12 +495,8 @@ class CollectiveTimes(Answer):
 
 def fastest_first(points: Iterable[Point], size: float, order: str = GIVEN) -> list[Point]:
     """Return all algorithms of messages at a size, the fastest first. Of equal ones the first."""
-    some = [
-        each
-        for each in points
-        if (each.size, each.order) == (size, order) and each.algorithm != PHASES
-    ]
-    return sorted(some, key=lambda point: point.seconds)
+    here = (each for each in points if (each.size, each.order) == (size, order))
+    return sorted((each for each in here if each.algorithm != PHASES), key=attrgetter("seconds"))
 
 
 def _near(point: Point) -> str:
@@ -612,13 +606,10 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             least = ready.bound(question.collective, question.root, hosts)
             points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)
     left_out = ready.left_out | (stuck or {})
-    took = {
-        (each.algorithm, each.size): each.seconds
-        for each in points
-        if each.order == GIVEN and each.algorithm != PHASES
-    }
-    names = dict.fromkeys(name for name, _ in took)
-    curves = {name: [took[name, size] for size in ready.sizes] for name in names}
+    curves: dict[str, list[float]] = {}
+    for each in points:  # of each algorithm with sizes rising
+        if each.order == GIVEN and each.algorithm != PHASES:
+            curves.setdefault(each.algorithm, []).append(each.seconds)
     pairs = combinations(curves, 2)
     crossings = sorted(
         (
@@ -848,16 +839,13 @@ def _notes(
     if said := ready.clock.assumed(*more):
         yield said
     if inside is not None:
-        yield (
-            f"Messages inside nodes are taken as free: {percent(inside.inside_share)} of "
-            f"the bytes of {inside.algorithm} (--count-inside-nodes counts them)"
-        )
+        free = f"{percent(inside.inside_share)} of the bytes of {inside.algorithm}"
+        yield f"Messages inside nodes are taken as free: {free} (--count-inside-nodes counts them)"
     for name, times in curves.items():
         curve = pairwise(zip(ready.sizes, times, strict=True))
         falls = [each for each in curve if each[0][1] > each[1][1] * LONGER]
         if falls:
             less, most = (units.size(each[0]) for each in falls[0])
-            yield (
-                f"With {name}, {less} take longer than {most}: ranks that send one by one fall "
-                "out of step, differently at each size (--injection shared posts all at once)"
-            )
+            why = "ranks that send one by one fall out of step, differently at each size"
+            longer = f"With {name}, {less} take longer than {most}"
+            yield f"{longer}: {why} (--injection shared posts all at once)"

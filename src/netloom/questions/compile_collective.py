@@ -469,10 +469,8 @@ def compile_collective(
     if assumed:
         words.append(f"{assumed}.")
     if timed.inside_nodes is not None:
-        words.append(
-            "Messages inside nodes are taken as free, by links that never limit: "
-            f"{percent(timed.inside_nodes)} of the bytes (--count-inside-nodes counts them)."
-        )
+        free = f"{percent(timed.inside_nodes)} of the bytes (--count-inside-nodes counts them)."
+        words.append(f"Messages inside nodes are taken as free, by links that never limit: {free}")
     elif topology.num_nodes < topology.num_hosts:
         words.append("Messages between hosts of one node are counted on the network.")
     if schedule.padded_bytes > schedule.size_bytes:

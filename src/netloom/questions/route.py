@@ -253,10 +253,8 @@ class RoutedFabric(Answer):
         if new.mean is not None and old.mean is not None:
             error = (((new.sd or 0) ** 2 + (old.sd or 0) ** 2) / new.samples) ** 0.5
             if new.mean > old.mean + 3 * error:
-                return (
-                    f"random pairs get {percent(new.mean)} of a host's bandwidth instead of "
-                    f"{percent(old.mean)}"
-                )
+                gets = f"random pairs get {percent(new.mean)} of a host's bandwidth"
+                return f"{gets} instead of {percent(old.mean)}"
         now, was = self.after.shifts.mean, self.before.shifts.mean
         if now < 0.99 * was:
             return f"a shift puts {number(now)} instead of {number(was)} paths on its busiest cable"
@@ -309,18 +307,14 @@ class RoutedFabric(Answer):
             if half.error:
                 now = f"{interval(100 * half.mean, 100 * half.error)}\u00a0%"
                 sure = " (95\u00a0% interval)"
-            lines["halves"] = (
-                f"random pairs get {percent(old.mean)} → {now} of a host's bandwidth{sure}, "
-                f"at most {percent(half.bound)}"
-            )
+            get = f"random pairs get {percent(old.mean)} → {now} of a host's bandwidth{sure}"
+            lines["halves"] = f"{get}, at most {percent(half.bound)}"
         if changes and changes.entries:
             gone = f"; {number(changes.unavoidable)} of them led over what is gone"
             change = "changes" if changes.entries == 1 else "change"
-            lines["cost"] = (
-                f"{counted(number(changes.entries), 'entry')} {change} in "
-                f"{counted(number(changes.blocks), 'block')} of 64 LIDs"
-                f"{gone * bool(changes.unavoidable)}"
-            )
+            lines["cost"] = f"{counted(number(changes.entries), 'entry')} {change} in "
+            lines["cost"] += f"{counted(number(changes.blocks), 'block')} of 64 LIDs"
+            lines["cost"] += gone * bool(changes.unavoidable)
         if self.after.lanes > 1:
             lines["lanes"] = f"{self.after.lanes} lanes, which OpenSM gives by service level"
             lines["lanes"] += ": -Q -Y qos-policy.conf" * bool(changes)

@@ -184,18 +184,15 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
         where = f"{arrow(limit.where)} saturates first, busy {percent(limit.utilisation)}"
         if not limit.told:
             where = f"not known: the model has no answer above {_flits(self.saturation)}"
-        limited_by = bound.what.replace(" -> ", "→")
+        full = f"nothing beyond {number(bound.load)} ({bound.what.replace(' -> ', '→')})"
         lines = {
             "where": where,
-            "limits": f"saturates at {self._range}* · nothing beyond {number(bound.load)} "
-            f"({limited_by})",
+            "limits": f"saturates at {self._range}* · {full}",
             "checked": self.checked,
             "care": "; ".join(self.flags),
         }
-        note = (
-            "* estimate. Nine of ten simulated meshes and tori with such routers saturate within "
-            f"{shared.rounded(self.saturation_expected_error)} of it."
-        )
+        note = "* estimate. Nine of ten simulated meshes and tori with such routers saturate within"
+        note += f" {shared.rounded(self.saturation_expected_error)} of it."
         return Verdict(mark, said, "", lines, self._next(mark), note)
 
     def _one(self, point: PredictedLoad) -> tuple[Mark, str]:

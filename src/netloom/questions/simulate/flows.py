@@ -192,9 +192,9 @@ class FlowsAnswer(Answer):
         if self.busiest_together:
             found["where"] = f"{self.busiest_together} are used alike: {found['where']}"
         if self.slowdown and self._slowest >= LONG.fine:
+            mean, most = number(self.slowdown.mean), number(self._slowest)
             found["why"] = (
-                f"flows take {number(self.slowdown.mean)} times as long as alone on average, at "
-                f"most {number(self._slowest)} times"
+                f"flows take {mean} times as long as alone on average, at most {most} times"
             )
         if self._order_costs:
             shared = say(self.ends.shared, "seconds")
