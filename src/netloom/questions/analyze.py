@@ -499,10 +499,8 @@ class Analysis(Answer):
             yield f"{many}: more would have taken too long (--random-mappings N takes N)."
             if of_all is not None:
                 about = "about " * (of_all.channel_load_max_by != "enumeration")
-                said = (
-                    f"Over all mappings, exactly: path length {number(of_all.path_length_mean)}, "
-                )
-                said += f"channel load {number(of_all.channel_load_mean)}, path contention "
+                said = f"Over all mappings, exactly: path length {number(of_all.path_length_mean)}"
+                said += f", channel load {number(of_all.channel_load_mean)}, path contention "
                 said += f"{number(of_all.path_contention_mean)} on average; largest channel load "
                 yield f"{said}{about}{number(of_all.channel_load_max)}."
 

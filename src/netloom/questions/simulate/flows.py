@@ -193,9 +193,8 @@ class FlowsAnswer(Answer):
             found["where"] = f"{self.busiest_together} are used alike: {found['where']}"
         if self.slowdown and self._slowest >= LONG.fine:
             mean, most = number(self.slowdown.mean), number(self._slowest)
-            found["why"] = (
-                f"flows take {mean} times as long as alone on average, at most {most} times"
-            )
+            longer = f"{mean} times as long as alone on average, at most {most} times"
+            found["why"] = f"flows take {longer}"
         if self._order_costs:
             shared = say(self.ends.shared, "seconds")
             found["order"] = f"{shared} if each host sent all of its flows at once"
