@@ -465,7 +465,12 @@ class Analysis(Answer):
             yield f"{what}: {', '.join(affected[:FEW])}{more}."
         counted_too = self.graph is not None and bool((self.graph.messages > 1).any())
         if counted_too and self.mean_message and self.mean_message.hops is not None:
-            yield self._of_message(self.mean_message)
+            mean = self.mean_message
+            took = f"{number(mean.cycles)} cycles"
+            if mean.us is not None:
+                took += f", {seconds(mean.us * 1e-6)}"
+            over = f"{size(mean.bytes)} over {number(mean.hops)} hops"
+            yield f"Mean message: {over}, {took} without contention."
         yield from self._of_random()
         if self.local_edges:
             where = "On one host" if self.asked["count_inside_nodes"] else "Inside nodes"
@@ -474,19 +479,11 @@ class Analysis(Answer):
             yield f"The first table is of all {len(self.shifts)} shifts at once."
         if self.left_out:
             yield f"Left out: {self.left_out}."
-        if self.note:
-            yield self.note
+        yield from filter(None, [self.note])
         if self.deadlock_cycle:
             first = arrow(self.deadlock_cycle[0])
             many = counted(len(self.deadlock_cycle), "channel")
             yield f"Needs virtual channels: without them {many} can deadlock, the first {first}."
-
-    def _of_message(self, mean: MeanMessage) -> str:
-        took = f"{number(mean.cycles)} cycles"
-        if mean.us is not None:
-            took += f", {seconds(mean.us * 1e-6)}"
-        over = f"{size(mean.bytes)} over {number(mean.hops)} hops"
-        return f"Mean message: {over}, {took} without contention."
 
     def _of_random(self) -> Iterator[str]:
         """Say how many random mappings there were time for, and what is known of all mappings."""

@@ -592,8 +592,32 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     bound = ready.bound(question.collective, question.root, ready.host_of)
     stuck = None if question.algorithm != "all" else dict[str, str]()
     points = _timed(ready, ready.algorithms, bound, stuck)
-    if ready.exchange is not None:
-        points += _phased(question, ready, bound)
+    if (exchange := ready.exchange) is not None:
+        with patience(f"Compiling {counted(len(exchange), 'connection', ',')}"):
+            plans = phase_plans(
+                exchange,
+                ready.network,
+                ready.sizes[-1],
+                virtual_channels=question.reserved_channels,
+                bytes_per_second=ready.clock.bytes_per_second,
+                latency=ready.clock.latency_seconds
+                * ready.network.channel_cycles.astype(np.float64),
+                switch_seconds=ready.switch_seconds(question.switch_time),
+                end_channels=ready.flows.links.end_channels,
+                seed=question.seed,
+            )
+        for size in ready.sizes:  # by the plan that is better there
+            plan = min(plans, key=methodcaller("seconds", size))
+            ran = {
+                "algorithm": PHASES,
+                "order": GIVEN,
+                "empty_seconds": plan.seconds(0.0),
+                "steps": plan.plan.num_phases,
+                "num_messages": len(exchange),
+                "inside_share": None,
+                "at_once": False,
+            }
+            points.append(_point(ready, bound, size, plan.timed(size), ran))
     last = ready.sizes[-1]
     best = fastest_first(points, last)[0]
     algorithm = ready.named(best.algorithm)
@@ -725,40 +749,6 @@ def _timed(
                 stuck[each.name] = "it deadlocks; name it to see where"
             else:
                 found += points
-    return found
-
-
-def _phased(
-    question: CollectiveQuestion, ready: PreparedCollective, bound: LeastTime
-) -> list[Point]:
-    """Return what phases take at each size, by the plan that is better there."""
-    assert ready.exchange is not None
-    clock = ready.clock
-    with patience(f"Compiling {counted(len(ready.exchange), 'connection', ',')}"):
-        plans = phase_plans(
-            ready.exchange,
-            ready.network,
-            ready.sizes[-1],
-            virtual_channels=question.reserved_channels,
-            bytes_per_second=clock.bytes_per_second,
-            latency=clock.latency_seconds * ready.network.channel_cycles.astype(np.float64),
-            switch_seconds=ready.switch_seconds(question.switch_time),
-            end_channels=ready.flows.links.end_channels,
-            seed=question.seed,
-        )
-    found = list[Point]()
-    for size in ready.sizes:
-        best = min(plans, key=methodcaller("seconds", size))
-        ran = {
-            "algorithm": PHASES,
-            "order": GIVEN,
-            "empty_seconds": best.seconds(0.0),
-            "steps": best.plan.num_phases,
-            "num_messages": len(ready.exchange),
-            "inside_share": None,
-            "at_once": False,
-        }
-        found.append(_point(ready, bound, size, best.timed(size), ran))
     return found
 
 

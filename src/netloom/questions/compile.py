@@ -594,7 +594,28 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         timetable = schedule(plan, costs, kind=kind, seed=question.seed)
     took = perf_counter() - begin
     verify(plan, timetable, costs)
-    simulated = _simulated(question, plan, timetable, costs, passing) if question.execute else None
+    simulated: Simulated | None = None
+    if question.execute:  # what was finished when it was interrupted is kept
+        from netloom.phases.execution import execute, message_passing
+
+        at_channels = replace(passing, clocks_per_word=question.channel_clocks_per_word)
+        executed, passed, note, interrupted = None, None, None, False
+        try:
+            executed = execute(plan, costs, timetable=timetable)
+            passed = message_passing(given, network, at_channels, seed=question.seed)
+        except KeyboardInterrupt:
+            note, interrupted = "interrupted: what was finished by then", True
+        except DeadlockError as error:
+            note = f"no messages: {error}"
+        simulated = Simulated(note=note, interrupted=interrupted, execution=executed)
+        if executed is not None:
+            simulated = replace(
+                simulated,
+                conset=executed.clocks,
+                message_passing=passed.clocks if passed else None,
+                phases=tuple((executed.phase_cycles * executed.cycle_clocks).tolist()),
+                channel_load=tuple(executed.channel_load.tolist()),
+            )
     bound = least_phases(given, network, capacity)
     least_word_clocks = least_clocks(given, network, costs) if len(given) else 0.0
     return CompiledPhases(
@@ -632,36 +653,4 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         costs=costs,
         net=network,
         provenance=named.provenance_of(question, "compile_phases", network),
-    )
-
-
-def _simulated(
-    question: CompileQuestion,
-    plan: Plan,
-    timetable: Timetable,
-    costs: ConSetCosts,
-    passing: MessageCosts,
-) -> Simulated:
-    """Run phases and messages. What was finished when it was interrupted is kept."""
-    from netloom.phases.execution import execute, message_passing
-
-    at_channels = replace(passing, clocks_per_word=question.channel_clocks_per_word)
-    executed, passed, note, interrupted = None, None, None, False
-    try:
-        executed = execute(plan, costs, timetable=timetable)
-        passed = message_passing(plan.connections, plan.topology, at_channels, seed=question.seed)
-    except KeyboardInterrupt:
-        note, interrupted = "interrupted: what was finished by then", True
-    except DeadlockError as error:
-        note = f"no messages: {error}"
-    if executed is None:
-        return Simulated(note=note, interrupted=interrupted)
-    return Simulated(
-        conset=executed.clocks,
-        message_passing=passed.clocks if passed else None,
-        phases=tuple((executed.phase_cycles * executed.cycle_clocks).tolist()),
-        channel_load=tuple(executed.channel_load.tolist()),
-        note=note,
-        execution=executed,
-        interrupted=interrupted,
     )

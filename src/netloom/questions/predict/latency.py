@@ -545,7 +545,29 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         )
     error = queueing.saturation_band(network.kind).within
     busiest = [each.busiest_channel for each in found if each.busiest_channel >= 0]
-    runs, interrupted = _simulated(question, network, loads)
+    runs: dict[float, dict[str, Any]] = {}  # what the simulator says of loads that can be carried
+    interrupted = False
+    if question.simulate:
+        offered = [load for load in loads if 0 < load <= bound.load]
+        if not offered:
+            wanted = f"above 0, at most {bound.load:.4g} (by {bound.what}), to simulate"
+            raise InputError("offered", f"{loads[0]:g}", wanted)
+        simulated = simulate(
+            topology,
+            count_inside_nodes=question.count_inside_nodes,
+            traffic=network.traffic,
+            load=shared.some_of(offered),
+            routing=network.given_routing,
+            router=router,
+            packet_flits=question.packet_flits,
+            cycles=question.cycles,
+            precision=question.precision,
+            most_cycles=question.most_cycles,
+            seed=question.seed,
+        )
+        rows = simulated.table().iter_rows(named=True)
+        runs = {row["offered"]: row for row in rows if row["packets"]}
+        interrupted = simulated.interrupted
     return LatencyPrediction(
         **vars(OnTopology.of_topology(topology)),
         traffic=network.traffic.name,
@@ -602,34 +624,3 @@ def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traf
     found = f"'{name}', whose packets choose among channels: {bound.sentence}"
     wanted = "one that leaves no choice of channels, such as up-down; or simulate it"
     raise InputError("routing", found, wanted)
-
-
-def _simulated(
-    question: LatencyQuestion, network: PredictedNetwork, loads: tuple[float, ...]
-) -> tuple[dict[float, dict[str, Any]], bool]:
-    """Return what the simulator says of some loads that the network could carry, if asked.
-
-    Also whether it was interrupted. Loads of which it measured nothing are left out.
-    """
-    if not question.simulate:
-        return {}, False
-    bound = network.bound
-    offered = [load for load in loads if 0 < load <= bound.load]
-    if not offered:
-        wanted = f"above 0, at most {bound.load:.4g} (by {bound.what}), to simulate"
-        raise InputError("offered", f"{loads[0]:g}", wanted)
-    found = simulate(
-        network.topology,
-        count_inside_nodes=question.count_inside_nodes,
-        traffic=network.traffic,
-        load=shared.some_of(offered),
-        routing=network.given_routing,
-        router=network.router,
-        packet_flits=question.packet_flits,
-        cycles=question.cycles,
-        precision=question.precision,
-        most_cycles=question.most_cycles,
-        seed=question.seed,
-    )
-    rows = found.table().iter_rows(named=True)
-    return {row["offered"]: row for row in rows if row["packets"]}, found.interrupted

@@ -31,7 +31,6 @@ from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import Point, beside_alone, run_loop
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.programs.loops import ClosedLoop
-from netloom.workload.programs.shared import SharedProgram
 
 LOST = Grade("share of their sending rate that ranks lose", fine=0.1, act=0.5)
 
@@ -289,7 +288,28 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
     0.33
     """
     network, applied, program = ready.network, ready.applied, ready.program
-    loops = list(_loops(question, ready))
+
+    def loop(of: Any, hosts: Any, applied: float, first: int = 0) -> ClosedLoop:
+        return ClosedLoop(
+            of,
+            hosts,
+            network.topology.num_hosts,
+            applied=applied,
+            message_flits=question.message_flits,
+            think=question.think,
+            choice=question.choice,
+            packet_flits=question.program_packet,
+            gap_cycles=question.gap_cycles or 0,
+            seed=question.seed,
+            first_task=first,
+        )
+
+    shared = program.shared  # all tasks at each applied traffic, then each of several programs
+    loops = [(loop(program.graph, program.host_of, each), shared) for each in applied]
+    if shared is not None and question.alone and len(shared.names) > 1:
+        for place in range(len(shared.names)):
+            alone, first = shared.alone(place), int(np.searchsorted(shared.program_of, place))
+            loops += [(loop(alone.graph, alone.node_of, each, first), None) for each in applied]
     run = partial(
         run_loop,
         network,
@@ -322,37 +342,6 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
         network=network,
         provenance=provenance_of(question, "simulate_loop", network.topology),
     )
-
-
-def _loops(
-    question: LoopQuestion, ready: PreparedLoop
-) -> Iterator[tuple[ClosedLoop, SharedProgram | None]]:
-    """Yield what to run at each applied traffic: all tasks, then each of several programs."""
-
-    def loop(of: Any, hosts: Any, applied: float, first: int = 0) -> ClosedLoop:
-        return ClosedLoop(
-            of,
-            hosts,
-            ready.network.topology.num_hosts,
-            applied=applied,
-            message_flits=question.message_flits,
-            think=question.think,
-            choice=question.choice,
-            packet_flits=question.program_packet,
-            gap_cycles=question.gap_cycles or 0,
-            seed=question.seed,
-            first_task=first,
-        )
-
-    program, shared = ready.program, ready.program.shared
-    for applied in ready.applied:
-        yield loop(program.graph, program.host_of, applied), shared
-    if shared is None or not question.alone or len(shared.names) < 2:
-        return
-    for place in range(len(shared.names)):
-        alone, first = shared.alone(place), int(np.searchsorted(shared.program_of, place))
-        for applied in ready.applied:
-            yield loop(alone.graph, alone.node_of, applied, first), None
 
 
 def _limit(question: LoopQuestion, ready: PreparedLoop) -> Limit | None:

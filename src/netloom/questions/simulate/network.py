@@ -29,7 +29,6 @@ from netloom.simulation.network.loaded import (
     techniques_of,
 )
 from netloom.simulation.network.routers import with_lanes
-from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import program_seeds, shared_traffic
@@ -205,7 +204,31 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     name, base = asked_router(question, on_machine)
     topology = with_lanes(topology, base)
     lengths, arrivals = question.packet_flits, question.arrivals
-    traffic, programs, tasks, inside = _traffic(question, topology)
+    programs: ProgramTraffic | None = None
+    tasks: tuple[Traffic, Ints] | None = None  # those of a single program
+    if (pattern := pattern_asked(question, topology)) is not None:
+        traffic, inside = pattern
+    elif (only := only_program(question.app, topology)) is None:
+        shared = share_programs(question, topology, question.seed)
+        sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
+        shared = replace(shared, graph=sent)
+        traffic, load_factor = shared_traffic(shared, weight=question.weight)
+        alone = [shared.alone(number) for number in range(len(shared.names))]
+        traffics = tuple(
+            from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
+            for one in alone
+        )
+        seeds = program_seeds(shared, question.seed)
+        programs = ProgramTraffic(shared, traffics, seeds, load_factor)
+    else:
+        graph = program_on(question, topology, only)
+        node_of = placed(question, graph, topology)
+        sent, inside = entering(graph, topology, node_of, question.weight)
+        traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
+        if len(np.unique(node_of)) == graph.num_tasks:
+            alike = np.arange(graph.num_tasks)
+            own = from_process_graph(sent, alike, graph.num_tasks, weight=question.weight)
+            tasks = own, np.asarray(node_of, np.int32)
     loaded = LoadedNetwork(
         topology=topology,
         traffic=traffic,
@@ -236,37 +259,3 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         cost=cost,
         inside_nodes=inside,
     )
-
-
-def _traffic(
-    question: OpenLoad, topology: Topology
-) -> tuple[Traffic, ProgramTraffic | None, tuple[Traffic, Ints] | None, float]:
-    """Return the traffic, the programs that make it, and that of the tasks of a single one.
-
-    Last comes the share that stays inside nodes.
-    """
-    if (pattern := pattern_asked(question, topology)) is not None:
-        return pattern[0], None, None, pattern[1]
-    only = only_program(question.app, topology)
-    if only is None:
-        shared = share_programs(question, topology, question.seed)
-        sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
-        shared = replace(shared, graph=sent)
-        together, load_factor = shared_traffic(shared, weight=question.weight)
-        alone = [shared.alone(number) for number in range(len(shared.names))]
-        traffics = tuple(
-            from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
-            for one in alone
-        )
-        seeds = program_seeds(shared, question.seed)
-        return together, ProgramTraffic(shared, traffics, seeds, load_factor), None, inside
-    graph = program_on(question, topology, only)
-    node_of = placed(question, graph, topology)
-    sent, inside = entering(graph, topology, node_of, question.weight)
-    traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
-    tasks = None
-    if len(np.unique(node_of)) == graph.num_tasks:
-        alike = np.arange(graph.num_tasks)
-        own = from_process_graph(sent, alike, graph.num_tasks, weight=question.weight)
-        tasks = own, np.asarray(node_of, np.int32)
-    return traffic, None, tasks, inside
