@@ -184,7 +184,7 @@ class Analysis(Answer):
     bottleneck: busiest.Bottleneck = figure(flat="bottleneck_")
     busiest_channel: busiest.BusiestChannel = figure()
     busiest_router: busiest.BusiestRouter | None = figure(flat="busiest_router_", lead=True)
-    bounds: Bounds | None = figure("what no routing can beat")
+    bounds: Bounds = figure("what no routing can beat")
     oversubscription: tuple[Taper, ...] | None = figure("oversubscription, level by level")
     mean_message: MeanMessage | None = figure()
     standing: Standing = figure(at="verdict", flat="")
@@ -326,20 +326,19 @@ class Analysis(Answer):
         named = (
             f"{together} carry {load} each" if together else f"{arrow(channel.name)} carries {load}"
         )
-        if self.bounds is None:
-            return f"{named}, {_times(self.bottleneck.ratio)} the busiest node"
         if channel.bandwidth != 1:
             named += f" at bandwidth {number(channel.bandwidth)}"
         if not together and channel.kind != "network":
             named = named.replace(" carries", ", a host's own channel, carries")
         if self.bounds.ratio <= CLOSE:
             return f"{named}, as little as any routing allows"
-        return f"{named}, {_times(self.bounds.ratio)} the least that any routing allows"
+        times = rounded(self.bounds.ratio, 2 if self.bounds.ratio >= 1.05 else 3)
+        return f"{named}, {times}× the least that any routing allows"
 
     def _causes(self) -> Iterator[str]:
         """Yield causes, the strongest kind first. Of many busiest channels those of the first."""
         channel, random = self.busiest_channel, self.random_mapping.figures
-        better = self.bounds is not None and self.bounds.ratio > CLOSE
+        better = self.bounds.ratio > CLOSE
         yield from self.causes.said(channel, arrow(channel.name), self.load_unit, better=better)
         own, mean = self.own.dilation, random.dilation.mean if random.dilation else None
         if own is not None and mean and own >= LONG * mean:
@@ -456,8 +455,7 @@ class Analysis(Answer):
                 busy += f", {seconds(neck.channel_busy_us * 1e-6)}"
         many = counted(number(channel.paths), "path")
         yield f"Busiest channel: {arrow(channel.name)}, {many}{busy}."
-        if self.bounds is not None:
-            yield self.bounds.said(self.load_unit)
+        yield self.bounds.said(self.load_unit)
         if affected := self.standing.affected:
             others = len(affected) - FEW
             more = f" and {number(others)} more" if others > 0 else ""
@@ -599,15 +597,6 @@ class Analysis(Answer):
             begins = full
         at = self.offered or min(1.0, full)
         return begins / at, full / at, at
-
-
-def _times(ratio: float) -> str:
-    """Return a ratio to two digits, or more where these are 1, or more than half as a part."""
-    if 0.995 <= ratio <= CLOSE:
-        return "as much as"
-    if ratio >= 0.995:
-        return f"{rounded(ratio, 2 if ratio >= 1.05 else 3)}×"
-    return f"{number(round(100 * ratio))}\u00a0% of"
 
 
 @dataclass(frozen=True, eq=False)

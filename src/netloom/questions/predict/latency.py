@@ -153,7 +153,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
     inside_nodes: float = figure(table=False)
     mapping: str | None = figure(table=False)
     routing: str = figure(table=False)
-    vc_layers: int | None = figure("layers of VCs", table=False)
+    vc_layers: int = figure("layers of VCs", table=False)
     router: dict[str, object] = figure(table=False)
     packet_flits: int = figure(unit="flits", table=False)
     zero_load_latency: float = figure("idle", CYCLES, lead=True)
@@ -261,7 +261,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
     @property
     def _routers(self) -> str:
         """The routing, the layers of VCs that its paths are in, the router and its packets."""
-        layers = self.vc_layers or 1  # older answers have none
+        layers = self.vc_layers
         router, packets = self.router, f"packets of {counted(self.packet_flits, 'flit')}"
         routing = self.routing + (f" in {layers} layers of VCs" if layers > 1 else "")
         named = f"{router['name']} router, {router['switching']}"
