@@ -170,7 +170,7 @@ class Question(BaseModel):
 
     def configuration(self) -> dict[str, Any]:
         """Return every field as plain data. Arrays are lists, objects their name."""
-        return {name: _plain(getattr(self, name)) for name in type(self).model_fields}
+        return {name: plain_field(getattr(self, name)) for name in type(self).model_fields}
 
 
 AnyQuestion = TypeVar("AnyQuestion", bound=Question)
@@ -353,15 +353,16 @@ def _short(number: Any) -> str:
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 
-def _plain(value: Any) -> Any:
+def plain_field(value: Any) -> Any:
+    """Return the value of a field as plain data. Arrays are lists, objects their name."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain_field(each) for each in value]
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain_field(each) for key, each in value.items()}
     if isinstance(value, PathLike):
         return str(value)
     return getattr(value, "name", None) or getattr(value, "__name__", None) or str(value)

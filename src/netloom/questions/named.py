@@ -17,6 +17,7 @@ from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
+from netloom.questions.base import Question, plain_field
 from netloom.routing import NamedRouting, Routing, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
@@ -39,8 +40,6 @@ from netloom.workload.traffic.parse import made, plain_traffic, same, traffic_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from netloom.questions.base import Question
-
 
 class NamesNetwork(Protocol):
     """A question that names a network, and what of it is broken."""
@@ -51,7 +50,7 @@ class NamesNetwork(Protocol):
     count_inside_nodes: bool
 
 
-PLAIN = (str, int, float, list, tuple, dict, np.ndarray, np.generic, PathLike)
+PLAIN = (str, int, float, dict, np.ndarray, np.generic, PathLike)
 """What ``Question.configuration`` records as it is."""
 
 
@@ -69,8 +68,7 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
         return Provenance(configuration, seed, verb=verb)
     for name in configuration:
         value = getattr(question, name)
-        programs = isinstance(value, list) and any(map(_programs_of, value))
-        if value is None or (isinstance(value, PLAIN) and not programs):
+        if value is None or isinstance(value, PLAIN):
             continue
         plain = _again(value, network)
         if plain is None:
@@ -83,11 +81,14 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
 
 
 def _again(value: Any, network: Topology) -> Any:
-    """Return the plain data that makes an object again. None if none does."""
+    """Return the plain data that makes an object again, or those of a list. None if none does."""
     from netloom.workload import read
 
-    if isinstance(value, list):
-        return _plain_programs(value)
+    if isinstance(value, PLAIN):
+        return plain_field(value)
+    if isinstance(value, list | tuple):
+        found = [_again(each, network) for each in value]
+        return None if any(each is None for each in found) else found
     if isinstance(value, Topology) and value.broken:
         whole = network.whole
         lost = np.array(broken_channels(network), np.int64)
@@ -116,27 +117,6 @@ def _again(value: Any, network: Topology) -> Any:
         return None
     name = str(getattr(value, "name", value))
     return name if same(made(partial(make, name)), value) else None
-
-
-def _programs_of(item: Any) -> list[ProcessGraph]:
-    """Return the process graph in one of several programs, perhaps beside its nodes."""
-    parts = item if isinstance(item, list | tuple) else (item,)
-    return [part for part in parts if isinstance(part, ProcessGraph)]
-
-
-def _plain_programs(value: list[Any]) -> list[Any] | None:
-    """Return programs as their names and nodes, if all names make the same programs again."""
-    from netloom.workload import read
-
-    graphs = [graph for item in value for graph in _programs_of(item)]
-    if not all(same(made(partial(read, graph.name)), graph) for graph in graphs):
-        return None
-    found: list[Any] = []
-    for item in value:
-        app, *nodes = item if isinstance(item, list | tuple) else (item,)
-        name = app.name if isinstance(app, ProcessGraph) else app
-        found.append([name, np.asarray(nodes[0]).tolist()] if nodes else name)
-    return found
 
 
 def read_program(

@@ -334,12 +334,8 @@ class RoutedFabric(Answer):
 
     def remarks(self) -> Iterator[str]:
         """Yield what else there is to know."""
-        yield from map(self.plainly, self._remarks())
-        yield f"{self.topology.removeprefix('fabric:')}: {self.size.words()}"
-
-    def _remarks(self) -> Iterator[str]:
         for each in self.programs:
-            yield f"Limit of {each.name}: {each.why}."
+            yield self.plainly(f"Limit of {each.name}: {each.why}.")
             if each.inside:
                 share = percent(each.inside)
                 yield f"{share} of the traffic of {each.name} stays inside nodes, without a cable."
@@ -349,7 +345,8 @@ class RoutedFabric(Answer):
         if self.missing:
             more = len(self.missing) - MOST_MISSING
             rest = f"; {more} more: netloom fabric" * (more > 0)
-            yield f"Missing: {'; '.join(self.missing[:MOST_MISSING])}{rest}."
+            yield self.plainly(f"Missing: {'; '.join(self.missing[:MOST_MISSING])}{rest}.")
+        yield f"{self.topology.removeprefix('fabric:')}: {self.size.words()}"
 
     def plainly(self, name: str) -> str:
         """Return words with the names of switches as people see them, where these are known."""
