@@ -351,12 +351,8 @@ def entering(
 
 def placing(question: Any) -> dict[str, Any]:
     """Return what a question says of where tasks may run, as ``place_program`` takes it."""
-    return {
-        "seed": question.seed,
-        "tasks_per_node": question.tasks_per_node,
-        "nodes": question.nodes,
-        "hosts": _names(question),
-    }
+    same = {name: getattr(question, name) for name in ("seed", "tasks_per_node", "nodes")}
+    return same | {"hosts": _names(question)}
 
 
 def _names(question: Any) -> Sequence[str] | None:
