@@ -410,11 +410,9 @@ class ProgramMapping(Answer):
             half = number(compared.half_width) + " cycles"
             if compared.quantity != LATENCY:
                 half = number(100 * compared.half_width) + " points"
-            notes.append(
-                f"Simulated at {percent(self.simulated.load)} load in "
-                f"{counted(compared.pairs, 'pair')} of runs. The difference is known to "
-                f"±\u00a0{half}."
-            )
+            runs = f"{counted(compared.pairs, 'pair')} of runs"
+            notes.append(f"Simulated at {percent(self.simulated.load)} load in {runs}.")
+            notes.append(f"The difference is known to ±\u00a0{half}.")
         return Verdict(mark, sentence, "", lines, self._next(), " ".join(notes))
 
     def _simulated(self, compared: PairedRuns) -> str:
@@ -511,15 +509,11 @@ class ProgramMapping(Answer):
         if abs(before.inside_nodes - after.inside_nodes) > CLOSE:
             return ""  # loads are of what enters the network, which differs
         first, last = before.own.saturation, after.own.saturation
+        most = before.split_bound or first.upper_bound, after.split_bound or last.upper_bound
         said = []
         for label, star, *known in (
             (f"first {before.node} delayed at", "*", first.worst_node, last.worst_node),
-            (  # half-way traffic may go both ways
-                "nothing beyond",
-                "",
-                before.split_bound or first.upper_bound,
-                after.split_bound or last.upper_bound,
-            ),
+            ("nothing beyond", "", *most),  # half-way traffic may go both ways
         ):
             if None not in known:
                 was, now = (load_share(each) for each in known)
@@ -675,10 +669,8 @@ class ProgramMapping(Answer):
 
     def footer(self) -> list[str]:
         """Return what was mapped, by which objective, and what the search began with."""
-        return [
-            f"{self.app} mapped onto {self.topology}, {self.routing}; objective "
-            f"{self.objective.name}; {self._began()}"
-        ]
+        what = f"{self.app} mapped onto {self.topology}, {self.routing}"
+        return [f"{what}; objective {self.objective.name}; {self._began()}"]
 
     def arranged(self) -> list[Any]:
         """Return the network before, after and their difference, above what the mapping changes."""
@@ -711,9 +703,8 @@ class ProgramMapping(Answer):
         drawn = {
             when: shown(channels=both[when], scale=scale, when=said) for when, said in WHEN.items()
         }
-        if len(loads["before"]) == len(loads["after"]):
-            before = loads["before"].astype(np.float64)
-            drawn["difference"] = shown(channels=both["after"], when="Difference", before=before)
+        before = loads["before"].astype(np.float64)
+        drawn["difference"] = shown(channels=both["after"], when="Difference", before=before)
         return drawn
 
     def _compared(self) -> dict[str, Any]:
@@ -956,11 +947,11 @@ def _simulations(
     """Return what was simulated: the runs of the question's seed, and all pairs compared."""
     first = {when: each[0] for when, each in runs.items() if each}
     told = {
-        when: run.table().row(0, named=True) | {"worst_node_share": worst_share(run)}
+        when: run.table().row(0, named=True) | {"worst_node_share": run.point.worst.share}
         for when, run in first.items()
     }
     pairs = [
-        [SimulatedRun(run.packet_latency, worst_share(run)) for run in each]
+        [SimulatedRun(run.packet_latency, run.point.worst.share) for run in each]
         for each in runs.values()
     ]
     return Simulated(
@@ -971,11 +962,6 @@ def _simulations(
         note=note,
         runs=first,
     )
-
-
-def worst_share(simulation: Simulation) -> float:
-    """Return how much of what it offers the worst node gets accepted."""
-    return simulation.point.worst.share
 
 
 def _refuse_ranks(task: MappingTask, form: str, hosts: Sequence[str] | None) -> None:
