@@ -588,26 +588,8 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     """
     network, installed, cabling = ready.network, ready.installed, ready.network.cabling
     has_lids = cabling is not None and cabling.port_lid.any()
-    many, seed, front = question.samples, question.seed, tuple[Candidate, ...]()
-    if question.engine != BALANCED:
-        made, _ = named_table(question.engine, network)
-    elif question.repair:
-        made = writing.repaired(network, installed, seed=seed)
-    elif ready.programs:
-        flows = merged_flows([(each.flows, each.weight) for each in ready.programs])
-        with patience("Making tables for the program"):
-            made = tables_for_program(
-                network,
-                installed,
-                flows,
-                lanes=question.lanes,
-                objective=ready.objective,
-                seed=seed,
-            )
-    else:
-        with patience("Balancing tables"):
-            best = balanced(network, lanes=question.lanes, objective=ready.objective, seed=seed)
-        made, front = best.table, best.front
+    made, front = routed(question, ready)
+    many, seed = question.samples, question.seed
     with patience("Judging tables"):
         limits = limits_of(network)
         before = table_figures(network, installed, samples=many, seed=seed)
@@ -630,3 +612,29 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         forwarding=made,
         provenance=named.provenance_of(question, "route_fabric", network),
     )
+
+
+def routed(
+    question: RouteQuestion, ready: FabricToRoute
+) -> tuple[ForwardingTable, tuple[Candidate, ...]]:
+    """Return the new table, and the front that it was chosen from."""
+    network, seed = ready.network, question.seed
+    if question.engine != BALANCED:
+        return named_table(question.engine, network)[0], ()
+    if question.repair:
+        return writing.repaired(network, ready.installed, seed=seed), ()
+    if ready.programs:
+        flows = merged_flows([(each.flows, each.weight) for each in ready.programs])
+        with patience("Making tables for the program"):
+            found = tables_for_program(
+                network,
+                ready.installed,
+                flows,
+                lanes=question.lanes,
+                objective=ready.objective,
+                seed=seed,
+            )
+        return found, ()
+    with patience("Balancing tables"):
+        best = balanced(network, lanes=question.lanes, objective=ready.objective, seed=seed)
+    return best.table, best.front
