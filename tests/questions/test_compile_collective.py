@@ -358,7 +358,7 @@ def test_a_plan_is_replayed_with_what_it_sends_between_nodes_only(tmp_path):
     node = topology("rail:1x2x4x4").node_of_host[hosts]
     between = node[program.source] != node[program.target]
     sizes = program.message_size * made.schedule.size_bytes
-    assert run.to_dict()["bytes"] == pytest.approx(sizes[between].sum())
+    assert run.to_dict()["size"] == pytest.approx(sizes[between].sum())
     assert 1 - between @ sizes / sizes.sum() == pytest.approx(made.inside_nodes)
 
 
