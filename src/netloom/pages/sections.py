@@ -55,8 +55,8 @@ def name_of(record: Recorded) -> str:
     >>> name_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))
     'ring:4 on mesh:2x2'
     """
-    found = record.figures
-    where = found.get("topology") or (f"omega:{found['pes']}" if "pes" in found else None)
+    pes = record.configuration.get("pes")
+    where = record.figures.get("topology") or (f"omega:{pes}" if pes else None)
     return " on ".join(short_name(str(each)) for each in (program_of(record), where) if each)
 
 
