@@ -5,4 +5,4 @@ import netloom as nl
 app = nl.read("examples/lammps-64.mtx", messages="examples/lammps-64.messages.mtx")
 for network in ("mesh:8x8", "torus:8x8", "torus:4x4x4"):
     found = nl.analyze(app, network, offered=0.3)
-    print(f"{network:12} {found.sentences()[0]}")
+    print(f"{network:12} {found.verdict.sentence}")

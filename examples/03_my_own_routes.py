@@ -12,4 +12,4 @@ apart = source_routes(network, [[0, 3, 4, 5], [1, 2, 5]], name="routed apart")
 for routing in (DimensionOrder((1, 0)), DimensionOrder((0, 1)), apart):
     found = analyze(app, network, routing=routing, random_mappings=0)
     cycle = find_deadlock(network, routing)
-    print(f"{found.routing}: {found.sentences()[0]} Can deadlock: {bool(cycle)}")
+    print(f"{found.routing}: {found.verdict.sentence} Can deadlock: {bool(cycle)}")

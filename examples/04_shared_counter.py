@@ -7,5 +7,5 @@ for combining in ("none", "waiting"):
     found = nl.simulate_hot_spots(**counter, rate=0.15, combining=combining)
     point = found.points[0]
     print(f"{combining:8} {point.steps.mean:.0f} steps, {found.unhindered_steps} idle")
-    print(*found.sentences(), sep="\n")
+    print(found.verdict.sentence)
 print(nl.find_critical_queue(64, 4, rate=[0.1, 0.3]))

@@ -16,4 +16,4 @@ with TemporaryDirectory() as folder:
 tree = nl.find_mapping("binary-tree:255", "mesh:16x16", layout="tiles")
 print(tree.layout)
 everyone = nl.find_mapping("all-to-all:16", "torus:4x4", rounds=1)
-print(everyone.sentences()[0])
+print(everyone.verdict.sentence)

@@ -62,7 +62,6 @@ DIFFERENT = {
     "upper_bound": "worms: hosts' channels count where they are listed",
     "worst_node": "worms: likewise",
     "vc_layers": "the model says it of paths between hosts only",
-    "busiest_channels": "names ends by number, routers' behind those of hosts",
     "busiest.source_node": "trace: likewise",
     "busiest.target_node": "trace: likewise",
     "busiest_host_channel": "hosts' channels count where they are listed",

@@ -42,8 +42,8 @@ def test_it_has_a_command_and_a_group_in_the_help(towers):
 
 
 def test_it_has_a_python_function(towers):
-    code = "import netloom as nl; print(nl.build_tower(size=7).sentences())"
-    assert said(towers, "-c", code) == "['Falls at 1.75 m.']\n"
+    code = "import netloom as nl; print(nl.build_tower(size=7).verdict.sentence)"
+    assert said(towers, "-c", code) == "Falls at 1.75 m.\n"
 
 
 def test_experiment_files_and_pages_have_it(towers, tmp_path):

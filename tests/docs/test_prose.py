@@ -8,15 +8,7 @@ import typer
 
 from netloom.cli.app import app
 from netloom.questions.register import all_kinds
-from tests.docs.prose import (
-    counted,
-    findings,
-    of_docstring,
-    of_markdown,
-    of_python,
-    sentences,
-    words,
-)
+from tests.docs.prose import counted, findings, of_docstring, of_markdown, of_python, words
 
 LONG = "word " * 31 + "end."
 MOST_OF_AN_OPTION = 10
@@ -43,19 +35,6 @@ def test_a_long_sentence_is_found_wherever_it_stands(page):
 
 
 @pytest.mark.parametrize(
-    "page",
-    [
-        f"```\n{LONG}\n```\n", f"    {LONG}\n", f"~~~~text\n```\n{LONG}\n~~~~\n", f"`{LONG}` is.",
-        f"- item\n\n    ```console\n    {LONG}\n    ```\n", f"<!--\n{LONG}\n-->\n",
-        f"- item\n\nA paragraph.\n\n    {LONG}",
-        "[short](" + "a" * 400 + " shall.md)", "$$\nshall ; ; ; ;\n$$\n", "| --- | ---: |",
-    ],
-)  # fmt: skip
-def test_code_comments_and_targets_are_no_prose(page):
-    assert list(findings(of_markdown(page))) == []
-
-
-@pytest.mark.parametrize(
     ("sentence", "found"),
     [
         ("One; two.", None), ("One; two; three.", "semicolon"),
@@ -75,19 +54,6 @@ def test_code_comments_and_targets_are_no_prose(page):
 )  # fmt: skip
 def test_idioms_spellings_and_turns_of_speech_are_found(sentence, found):
     assert [each.rule for each in findings(of_markdown(sentence))] == [found] * (found is not None)
-
-
-@pytest.mark.parametrize(
-    ("paragraph", "number"),
-    [
-        ("One. Two.", 2), ("It is 3.5 times as fast.", 1), ("See e.g. Dally, fig. 3.", 1),
-        ("Note: This is one more.", 2), ("Note: this is not.", 1), ("(One.) Two.", 2),
-        ("**One.** Two.", 2), ("One. `code` begins two.", 2), ("One! Two? Three", 3),
-        ("It waits. netloom reports that.", 2),
-    ],
-)  # fmt: skip
-def test_sentences_end_where_a_reader_ends_them(paragraph, number):
-    assert len(sentences(paragraph)) == number
 
 
 def test_docstrings_of_a_module_are_read_without_names_types_and_examples():

@@ -27,12 +27,6 @@ def test_a_direct_network():
     }  # fmt: skip
 
 
-def test_nulls_of_an_older_release_are_what_is_not_known():
-    found = analyze_permutations("fat-tree:4x2", samples=2, shifts="none")
-    older = found.to_dict() | {"shifts": dict.fromkeys(("count", "max", "mean", "worst"))}
-    assert type(found).from_json(older).shifts is None
-
-
 def test_allocated_hosts_only():
     found = analyze_permutations("leaf-spine:4x2x4", nodes="h[0-3],h8", samples=5, shifts="all")
     data = found.to_dict()

@@ -118,18 +118,6 @@ def test_shifts_of_a_full_tree():
     assert quick("shift:5", "fat-tree:4x3").to_dict()["shifts"] is None
 
 
-def test_an_all_to_all_on_a_slim_fly():
-    data = quick("all-to-all", "slim-fly:5/4").to_dict()
-    assert data["channel_load"] == {"mean": 208, "max": 208}
-    assert data["host_channel_load"] == {"mean": 199, "max": 199}
-
-
-def test_patterns_take_the_size_of_what_works():
-    found = quick("random-permutation", "leaf-spine:4x2x4", failed_nodes="h3", seed=5)
-    assert found.graph.name == "random-permutation:15,5"
-    assert quick("ring", "leaf-spine:4x2x4", tasks_per_node=2).to_dict()["tasks"] == 32
-
-
 def test_one_host_on_each_router_has_the_figures_of_the_direct_network():
     hosted = attach_hosts(mesh(4, 4), np.arange(16), name="mesh:4x4 with hosts")
     one, other = (quick("transpose:4", on).to_dict() for on in ("mesh:4x4", hosted))

@@ -196,7 +196,7 @@ def test_the_schedule_of_the_fastest_runs_in_the_same_time(tmp_path):
     file = tmp_path / "gather.goal"
     assert "ring of 64 kB" in outputs["goal"].write(found, file, {})
     again = replay("leaf-spine:1x1x8", trace=str(file), engine="flow", **FAST)
-    assert again.to_dict()["finish_seconds"] == pytest.approx(found.points[0].seconds)
+    assert again.finish == pytest.approx(found.points[0].seconds)
 
 
 NCCL_RING = {

@@ -10,10 +10,9 @@ import pytest
 from netloom import compile_phases
 from netloom.base.errors import InputError, NoRouteError
 from netloom.contention import MessageCosts
-from netloom.phases import Capacity, connections, partition, schedule
-from netloom.phases.execution import execute, message_passing, node_programs
-from netloom.topology import Topology, graph_topology, topology
-from netloom.workload import process_graph, read
+from netloom.phases.execution import execute, message_passing
+from netloom.topology import Topology, graph_topology
+from netloom.workload import process_graph
 
 TORUS = {"app": "torus:4x4", "on": "torus:4x4"}
 TREE = {"app": "binary-tree:15", "on": "mesh:15", "channels": 3, "words": 4096}
@@ -43,14 +42,6 @@ def test_bytes_are_words_where_none_are_given():
     words = compile_phases(graph, "mesh:2").plan.connections.words
     assert words.tolist() == [3, 1024]
     assert compile_phases(graph, "mesh:2", word_bytes=8).plan.connections.words[1] == 512
-
-
-def test_the_plan_is_that_of_the_partition():
-    found = compile_phases("all-to-all:8", "torus:2x4", words=5, seed=3)
-    given = connections(read("all-to-all:8"), range(8), 8, words=5)
-    same = partition(given, topology("torus:2x4"), Capacity(12), seed=3)
-    assert np.array_equal(found.plan.phase, same.phase)
-    assert np.array_equal(found.plan.routes.channels, same.routes.channels)
 
 
 def test_one_row_a_connection_and_one_a_phase():
@@ -225,13 +216,6 @@ def test_a_connection_that_no_network_holds():
     one_way = Topology("one way", 2, np.array([0], np.int32), np.array([1], np.int32))
     with pytest.raises(NoRouteError, match="no route from host 1 to host 0"):
         compile_phases("ring:2", one_way)
-
-
-def test_programs_are_those_of_the_timetable():
-    found = compile_phases(**TORUS, words=4, schedule="shared")
-    assert found.programs() == node_programs(found.plan, found.timetable, found.costs)
-    times = schedule(found.plan, found.costs, kind="shared")
-    assert np.array_equal(times.start, found.timetable.start)
 
 
 def test_messages_that_could_block_each_other_leave_the_phases():

@@ -21,8 +21,8 @@ def test_worms_run_a_trace_between_hosts() -> None:
     ends = data["busiest_host_channel"]
     sent = messages.group_by("source_node").agg(pl.col("size").sum())["size"].max()
     heard = messages.group_by("target_node").agg(pl.col("size").sum())["size"].max()
-    assert ends["flits"] == max(sent, heard)
-    assert ends["utilisation"] == ends["flits"] / found.finish
+    assert ends["size"] == max(sent, heard)
+    assert ends["utilisation"] == ends["size"] / found.finish
 
 
 def test_a_multicast_between_hosts_is_a_message_to_each() -> None:
@@ -35,7 +35,7 @@ def test_a_multicast_between_hosts_is_a_message_to_each() -> None:
     trace = hosted.run.program.trace
     first = trace.ids.index(wide[0])
     assert sent["source_node"].unique().to_list() == [trace.source[first]]
-    names = [row["name"] for row in hosted.to_dict()["busiest_channels"]]
+    names = [row["name"] for row in hosted.to_dict()["busiest"]]
     assert names[0] in ("spine0 -> leaf0", "spine1 -> leaf0")
     assert hosted.channels().height == 16
 
@@ -58,14 +58,6 @@ def test_a_network_without_channels_between_routers_is_predicted() -> None:
     assert (data["utilisation_mean"], data["busiest_channel"]) == (0, None)
     assert found.network.bound.load == pytest.approx(1 / 3)
     assert found.network.bound.what == "channel s1.0 -> h3"
-
-
-@pytest.mark.parametrize("routing", ["d-mod-k", "s-mod-k", "spread", "ecmp", "up-down"])
-def test_worms_take_the_one_path_of_a_pair(routing) -> None:
-    options = {"app": "ring:16", "applied": 0.3, "engine": "worm"}
-    found = nl.simulate_loop("fat-tree:4x2", routing=routing, **options)
-    assert found.to_dict()["routing"].startswith(routing)
-    assert 0.2 < found.point.times.average_node <= 0.3
 
 
 def test_every_packet_draws_among_several_paths() -> None:
@@ -154,12 +146,6 @@ def test_hosts_of_one_router_keep_its_channels_free():
     assert found.packet_latency >= found.point.zero_load_latency > 0
 
 
-def test_a_saturation_is_found_between_hosts():
-    """Two hosts of a leaf share its one channel."""
-    found = nl.find_saturation("leaf-spine:2x1x2", traffic="pairs:0-2,1-3", most_cycles=10_000)
-    assert 0.4 < found.to_dict()["saturation_offered"] <= 0.5
-
-
 @pytest.mark.parametrize(("bandwidth", "most"), [(0.5, 0.25), (2.0, 1.0)])
 def test_channels_are_busy_by_their_bandwidth(bandwidth, most):
     """Two hosts send to the other leaf, by one channel: half of its bandwidth for each."""
@@ -214,14 +200,3 @@ def test_reserved_channels_are_kept_for_pairs_of_hosts(pair, hops):
     )
     assert alone.to_dict()["hops"]["mean"] == hops
     assert alone.packet_latency == alone.point.zero_load_latency
-
-
-@pytest.mark.parametrize("routing", ["up-down", "layered"])
-def test_one_host_on_every_router_is_a_direct_network(routing):
-    """Both have the same packets; where a port has which number decides ties only."""
-    direct, hosted = (
-        nl.simulate(on, routing=routing, load=0.3, cycles=5000).point.measured
-        for on in ("torus:4x4", "torus:4x4/1")
-    )
-    assert (direct.packets, direct.hops) == (hosted.packets, pytest.approx(hosted.hops, abs=0.01))
-    assert direct.packet_latency == pytest.approx(hosted.packet_latency, rel=0.01)

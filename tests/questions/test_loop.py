@@ -19,26 +19,6 @@ ONE = process_graph(2, [0], [1], name="one")
 """A task that sends, and one that only listens."""
 
 
-def test_below_saturation_applied_traffic_is_got_but_for_the_way():
-    found = simulate_loop("mesh:12x12", applied="0.02,0.05", app="transpose:12", loops=30, **WORM)
-    for point in found.points:
-        assert point.times.average_node == pytest.approx(point.applied, rel=0.06)
-        assert point.message_latency < 1.25 * point.unhindered_latency
-    assert found.table()["applied"].to_list() == [0.02, 0.05]
-
-
-def test_on_the_network_an_unhindered_message_takes_its_zero_load_latency():
-    found = simulate_loop("mesh:4x4", applied=0.02, app="transpose:4", message_flits=8, loops=60)
-    point = found.point
-    assert point.message_latency == pytest.approx(point.unhindered_latency, rel=0.06)
-    think = 8 * 0.98 / 0.02
-    assert point.times.cycles.mean() == pytest.approx(think + point.message_latency, rel=0.05)
-    data = found.to_dict()
-    assert data["engine"] == "network"
-    assert data["saturation"] is None
-    assert data["router"]["vcs"] == 4
-
-
 CROSSING = [(ONE, [0, 2]), (ONE, [1, 3])]
 """Two messages that share the channel from node 1 to node 2 of a line."""
 
@@ -76,15 +56,6 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
     lone = simulate_loop("mesh:4x4", app=app, shared=True, alone=False, **options)
     assert lone.points[1].times.cycles.tolist() == found.points[1].times.cycles.tolist()
     assert lone.points[1].programs[0].slowdown is None
-
-
-def test_programs_that_never_meet_are_not_slowed_down_at_all():
-    app = ["ring:4@0-3", "ring:4@4-7", "transpose:2@8-11"]
-    found = simulate_loop("mesh:4x4", app=app, applied=0.5, loops=20, **WORM)
-    assert [program.slowdown for program in found.points[0].programs] == [1.0, 1.0, 1.0]
-    assert [program.slowdown_ci95 for program in found.points[0].programs] == [0.0, 0.0, 0.0]
-    first, second, _ = found.points[0].programs  # and yet they do not do the same
-    assert first.times.cycles.tolist() != second.times.cycles.tolist()
 
 
 def test_the_interval_of_a_slow_down_is_paired():

@@ -13,9 +13,8 @@ from netloom.contention.channel_queueing import (
     predict_channels,
     prepare_channels,
 )
-from netloom.questions.recorded import record
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.routers import PRESETS, Router
+from netloom.simulation.network.routers import PRESETS
 from netloom.topology import mesh
 from netloom.workload.traffic import uniform
 
@@ -44,10 +43,6 @@ def test_an_idle_network_takes_what_its_stages_add_up_to(preset, changes):
     router = predict_latency("mesh:4x4", offered=0, router=preset, **changes).network.router
     assert found["latency"] == pytest.approx(router.zero_load_cycles(hops=8 / 3, flits=5))
     assert found["latency"] == found["zero_load_latency"]
-
-
-def test_the_default_router_is_the_models():
-    assert ChannelRouter.of(Router()) == ChannelRouter()
 
 
 def test_saturation_is_that_of_the_simulator():
@@ -93,13 +88,6 @@ def test_a_curve_goes_to_where_it_saturates():
     assert predict_latency("mesh:4x4").table().height == 21
     with pytest.raises(InputError, match="one, or the table of all"):
         _ = found.latency
-
-
-def test_a_store_of_an_older_release_has_its_picture():
-    found = predict_latency("mesh:3x3", offered=[0.1, 0.2])
-    older = {"channels": found.channels().drop("channel"), "table": found.table()}
-    kept = type(found).from_json(record(found).figures, kept=older)
-    assert kept.parts()["channels"].to_dict() == found.parts()["channels"].to_dict()
 
 
 @settings(max_examples=40, deadline=None)

@@ -31,7 +31,7 @@ def test_what_is_waited_for_longest_is_said(trace, part, what, tmp_path):
     found, verdict = replayed(tmp_path, trace)
     wait = found.to_dict()["longest_wait"]
     assert wait["part"] == part
-    assert verdict.lines["where"] == f"{wait['id']} waits {wait['cycles']} cycles for {what}"
+    assert verdict.lines["where"] == f"{wait['id']} waits {wait['time']} cycles for {what}"
     assert ("contention in the network" in verdict.lines["why"]) == (part == "contention")
 
 
@@ -105,4 +105,4 @@ def test_cycles_are_split_too():
         bandwidth="25GB/s",
     )  # fmt: skip
     assert sum(found.parallelism.values()) == pytest.approx(found.finish)
-    assert set(found.to_dict()["parallelism_cycles"]) >= {"tensor", "data"}
+    assert set(found.to_dict()["parallelism"]) >= {"tensor", "data"}

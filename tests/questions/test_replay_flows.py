@@ -26,11 +26,11 @@ def test_in_order_a_host_sends_one_after_the_other(tmp_path):
     text = "id,source,target,bytes\na,0,9,1e6\nb,0,17,1e6\n"
     path = file_of(tmp_path, text)
     log = nl.replay(TREE, trace=path, **RATES).messages()
-    assert log["finish_seconds"].to_list() == pytest.approx([1e-3, 2e-3])
-    assert log["source_wait_seconds"].to_list() == pytest.approx([0, 1e-3])
-    assert log["contention_seconds"].to_list() == [0, 0]
+    assert log["complete"].to_list() == pytest.approx([1e-3, 2e-3])
+    assert log["source_wait"].to_list() == pytest.approx([0, 1e-3])
+    assert log["contention"].to_list() == [0, 0]
     log = nl.replay(TREE, trace=path, **SHARED).messages()
-    assert log["finish_seconds"].to_list() == pytest.approx([2e-3, 2e-3])
+    assert log["complete"].to_list() == pytest.approx([2e-3, 2e-3])
 
 
 def test_how_far_it_can_be_trusted_is_told_from_both_ways_of_sending(tmp_path):
@@ -38,10 +38,10 @@ def test_how_far_it_can_be_trusted_is_told_from_both_ways_of_sending(tmp_path):
     path = file_of(tmp_path, "id,source,target,bytes\n" + "\n".join(rows))
     ordered = nl.replay(TREE, trace=path, **RATES).to_dict()
     shared = nl.replay(TREE, trace=path, **SHARED).to_dict()
-    for name in ("in_order_finish_seconds", "shared_finish_seconds"):
+    for name in ("in_order_finish", "shared_finish"):
         assert ordered[name] == shared[name] > 0
-    assert ordered["in_order_finish_seconds"] == ordered["finish_seconds"]
-    assert shared["shared_finish_seconds"] == shared["finish_seconds"]
+    assert ordered["in_order_finish"] == ordered["finish"]
+    assert shared["shared_finish"] == shared["finish"]
     assert ordered["expected_error"] == shared["expected_error"]
     tiny = file_of(tmp_path, "id,source,target,bytes\na,0,9,1\n")
     found = nl.replay(TREE, trace=tiny, **(RATES | {"latency": "1us"})).to_dict()
@@ -79,7 +79,7 @@ def test_engines_of_cycles_take_seconds_where_a_cycle_is_known(tmp_path, engine)
     found = nl.replay("mesh:4", trace=path, **rates)
     assert (found.time_unit, found.of_flows) == ("cycles", None)
     (log,) = found.messages().to_dicts()
-    assert (log["ready"], log["flits"]) == (100, 1000)  # a cycle is a µs
+    assert (log["ready"], log["size"]) == (100, 1000)  # a cycle is a µs
     data = found.to_dict()
     assert data["cycle_us"] == pytest.approx(1)
     assert data["finish_us"] == pytest.approx(found.finish)
@@ -97,15 +97,15 @@ def test_cycles_and_flits_stay_so_if_no_clock_is_known(tmp_path):
     # A flit a cycle, and a cycle of latency on each of 4 channels.
     assert found.finish == 100 + 8 + 4 + 50 + 20 + 4 + 10
     data = found.to_dict()
-    assert data["finish_cycles"] == data["alone_cycles"] == data["bound_cycles"] == 196
-    assert (data["unit"], data["clock"], data["flits"]) == ("cycles", None, 28)
-    assert found.messages()["finish_cycles"].to_list() == [112, 186]
-    assert found.critical_entries()["message_cycles"].to_list() == [12, 24, 0]
+    assert data["finish"] == data["alone"] == data["bound"] == 196
+    assert (data["time_unit"], data["clock"], data["size"]) == ("cycles", None, 28)
+    assert found.messages()["complete"].to_list() == [112, 186]
+    assert found.critical_entries()["message"].to_list() == [12, 24, 0]
     clock = {"bandwidth": "64GB/s", "latency": "2ns", "flit_bytes": 128}
     timed = nl.replay(TREE, trace=path, engine="flow", **clock)
     assert (timed.time_unit, timed.size_unit) == ("seconds", "bytes")
     assert timed.finish == pytest.approx(196 * 2e-9)
-    assert timed.messages()["bytes"].to_list() == [8 * 128, 20 * 128]
+    assert timed.messages()["size"].to_list() == [8 * 128, 20 * 128]
 
 
 def test_the_same_trace_on_flits_and_flows_takes_nearly_the_same(tmp_path):
@@ -179,7 +179,7 @@ def test_flows_are_spread_over_several_paths_and_go_round_what_failed(tmp_path):
     path = file_of(tmp_path, "id,source,target,bytes\na,0,9,1e6\nb,1,9,1e6\n")
     one = nl.replay(TREE, trace=path, **SHARED, routing="minimal")
     assert one.finish == pytest.approx(2e-3)  # into host 9
-    assert one.channels()["bytes"].to_list()[:16] == pytest.approx([2.5e5] * 16)
+    assert one.channels()["size"].to_list()[:16] == pytest.approx([2.5e5] * 16)
     assert one.messages()["hops"].to_list() == [2, 2]
     around = nl.replay("mesh:2x2", trace=file_of(tmp_path, "id,source,target,bytes\na,0,1,1e6\n"),
                        **SHARED, failed_channels="0-1")  # fmt: skip
@@ -216,18 +216,18 @@ def test_ends_are_simgrid_s(tmp_path, traffic, sharing):
 def test_by_latency_shares_are_those_of_round_trips(tmp_path):
     path = file_of(tmp_path, "id,source,target,bytes\na,0,1,1e6\nb,8,1,1e6\n")
     options = SHARED | {"latency": "1us"}
-    plain = nl.replay(TREE, trace=path, **options).messages()["finish_seconds"].to_list()
+    plain = nl.replay(TREE, trace=path, **options).messages()["complete"].to_list()
     assert plain == pytest.approx([2e-3 + 2e-6, 2e-3 + 4e-6], rel=1e-3)
     # Two channels against four: a has two thirds.
     found = nl.replay(TREE, trace=path, **options, sharing="by-latency")
-    assert found.messages()["finish_seconds"].to_list() == pytest.approx([1.5e-3, 2e-3], rel=1e-2)
+    assert found.messages()["complete"].to_list() == pytest.approx([1.5e-3, 2e-3], rel=1e-2)
 
 
 def test_tasks_on_one_node_send_each_other_at_once(tmp_path):
     text = "id,after,source,target,bytes\na,,0,1,1e6\nb,a,1,2,1e6\n"
     found = nl.replay(TREE, trace=file_of(tmp_path, text), **RATES, tasks_per_node=2)
     log = found.messages()
-    assert log["finish_seconds"].to_list() == pytest.approx([0, 1e-3])
+    assert log["complete"].to_list() == pytest.approx([0, 1e-3])
     assert log["hops"].to_list() == [0, 0]
     assert log["slowdown"].to_list() == [1, 1]
     assert len(found.run.moved) == 1
@@ -250,17 +250,17 @@ def test_ctrl_c_gives_what_is_known(ctrl_c_after, tmp_path):
     assert found.interrupted
     assert found.finish is found.of_flows.bound is found.of_flows.alone is None
     data = found.to_dict()
-    assert data["finish_seconds"] is data["critical_path"] is None
-    assert found.messages()["finish_seconds"].null_count() > 0
+    assert data["finish"] is data["critical_path"] is None
+    assert found.messages()["complete"].null_count() > 0
 
 
 def test_channels_shared_by_turns_give_a_near_host_more(tmp_path):
     """Two hosts of a leaf and three of another send into a host of the first."""
     text = "id,source,target,bytes\na,1,0,1e6\nb,2,0,1e6\nc,8,0,1e6\nd,9,0,1e6\ne,10,0,1e6\n"
     path = file_of(tmp_path, text)
-    fair = nl.replay(TREE, trace=path, **RATES).messages()["finish_seconds"].to_list()
+    fair = nl.replay(TREE, trace=path, **RATES).messages()["complete"].to_list()
     found = nl.replay(TREE, trace=path, **RATES, sharing="lossless")
-    turns = found.messages()["finish_seconds"].to_list()
+    turns = found.messages()["complete"].to_list()
     assert fair == pytest.approx([5e-3] * 5)
     # by turns a third each to a, b and the channel from the spine, over which c, d and e come
     assert turns[:2] == pytest.approx([3e-3, 3e-3])
@@ -271,9 +271,9 @@ def test_channels_shared_by_turns_give_a_near_host_more(tmp_path):
 def test_messages_that_meet_take_what_their_shares_leave_them(tmp_path):
     found = nl.replay(TREE, trace=file_of(tmp_path, MEETING), **SHARED)
     data, table = found.to_dict(), found.messages()
-    assert data["finish_seconds"] == pytest.approx(4.5e-3)
-    assert data["alone_seconds"] == pytest.approx(3e-3)  # b, from 1 ms on
-    assert data["bound_seconds"] == pytest.approx(4.5e-3)  # 4.5 MB over one channel
+    assert data["finish"] == pytest.approx(4.5e-3)
+    assert data["alone"] == pytest.approx(3e-3)  # b, from 1 ms on
+    assert data["bound"] == pytest.approx(4.5e-3)  # 4.5 MB over one channel
     assert data["slowdown"]["max"] == pytest.approx(8 / 3)
     assert data["slowdown"]["mean"] == pytest.approx((3 * 8 / 3 + 1.75) / 4)
     assert data["busiest"][0] == {
@@ -281,11 +281,11 @@ def test_messages_that_meet_take_what_their_shares_leave_them(tmp_path):
         "utilisation": pytest.approx(1), "between": "routers",
     }  # fmt: skip
     path = data["critical_path"]
-    assert path["start_seconds"] == 1e-3
-    assert path["message_seconds"] == pytest.approx(2e-3)
-    assert path["contention_seconds"] == pytest.approx(1.5e-3)
+    assert path["start"] == 1e-3
+    assert path["message"] == pytest.approx(2e-3)
+    assert path["contention"] == pytest.approx(1.5e-3)
     assert [entry["id"] for entry in path["entries"]] == ["b"]
-    assert table["sent_seconds"].to_list() == [0, 1e-3, 0, 2e-3]
+    assert table["sent"].to_list() == [0, 1e-3, 0, 2e-3]
     ends = [8e-3 / 3, 4.5e-3, 8e-3 / 3, 10e-3 / 3]
-    assert table["finish_seconds"].to_list() == pytest.approx(ends)
-    assert table["alone_seconds"].to_list() == pytest.approx([1e-3, 2e-3, 1e-3, 0.5e-3])
+    assert table["complete"].to_list() == pytest.approx(ends)
+    assert table["unhindered"].to_list() == pytest.approx([1e-3, 2e-3, 1e-3, 0.5e-3])

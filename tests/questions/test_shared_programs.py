@@ -124,17 +124,6 @@ def test_intervals_of_slow_downs_are_paired():
     assert np.mean(halves) < 0.9 * np.mean(apart), (np.mean(halves), np.mean(apart))
 
 
-def test_past_saturation_programs_have_no_latency():
-    with pytest.warns(UserWarning, match="above 0.5"):
-        found = simulate("line:4", app=CROSSING, load=0.9, cycles=4000).to_dict()
-    assert not found["stable"]
-    for program in found["programs"]:
-        assert program["packet_latency"] == {"mean": None, "ci95": None}
-        assert program["slowdown"]["packet_latency"] is None
-        assert program["slowdown"]["accepted"] > 1.3
-        assert program["alone"]["stable"]
-
-
 def test_two_mappings_are_compared_on_the_same_packets_and_cycles():
     options = {"on": "mesh:4x4", "app": "transpose:4", "load": [0.1, 0.2], "cycles": 4000}
     here = simulate(**options)

@@ -5,7 +5,6 @@ import pytest
 from netloom.base.errors import InputError
 from netloom.machines import machine
 from netloom.machines.named_machines import clock_of, known_clock
-from netloom.questions.base import ask
 from netloom.questions.fields import Timing
 from netloom.topology import mesh, topology
 from netloom.topology.faults import without
@@ -103,17 +102,3 @@ def test_a_machine_says_its_own():
     assert found.bandwidth_source == "--bandwidth, instead of 20 MB/s of symult2010"
     assert found.overhead_seconds == 0
     assert found.latency_source == "symult2010"
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"bandwidth": 0.0}, "bandwidth: found 0.0; expected a number above 0"),
-        ({"bandwidth": float("nan")}, "bandwidth: found nan; expected"),
-        ({"latency": -1e-9}, "latency: found -1e-09; expected a number from 0"),
-    ],
-)
-def test_mistakes_are_one_line(fields, message):
-    with pytest.raises(InputError, match=message) as refused:
-        clock_of(ask(Timing, fields), mesh(4, 4), None)
-    assert "\n" not in str(refused.value)

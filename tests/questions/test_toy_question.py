@@ -46,7 +46,7 @@ def test_python_has_a_function_with_its_fields():
     said = inspect.getdoc(nl.build_tower)
     assert "size : int, default 2\n    Height of the tower (blocks)." in said
     assert nl.build_tower(size=3).table().rows() == [(3, 0.75)]
-    assert nl.build_tower(size=3).sentences() == ["Stands at 0.75 m."]
+    assert nl.build_tower(size=3).verdict.sentence == "Stands at 0.75 m."
     with pytest.raises(nl.InputError, match="size: found 101; expected a whole number from 1"):
         nl.build_tower(size=101)
 

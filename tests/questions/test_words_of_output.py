@@ -8,7 +8,7 @@ from rich.console import Console
 
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
-from netloom.base.words import folded, rounded
+from netloom.base.words import rounded
 from netloom.cli.edge import run_guarded
 from netloom.cli.show import show_lines
 from netloom.questions.answers import Verdict
@@ -44,11 +44,6 @@ def test_nor_does_a_cell(width):
     lines = columns_drawn([names, column("what it is", [SENTENCE], words=True)], width)
     assert not {*starts(lines)} & {*UNITS}
     assert sum(line.count("408 µs") for line in lines) == 1
-
-
-def test_units_are_kept_and_words_are_not():
-    assert folded("of 3 s in 12 hosts", 5) == ["of", "3 s", "in 12", "hosts"]
-    assert folded("h0 s1 1 b-tree", 4) == ["h0", "s1 1", "b-tree"]
 
 
 def test_arrows_are_one_sign_in_output(capsys):

@@ -57,8 +57,8 @@ def name_of(record: Recorded) -> str:
     >>> name_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))
     'ring:4 on mesh:2x2'
     """
-    found = record.figures
-    where = found.get("topology") or (f"omega:{found['pes']}" if "pes" in found else None)
+    pes = record.configuration.get("pes")
+    where = record.figures.get("topology") or (f"omega:{pes}" if pes else None)
     return " on ".join(short_name(str(each)) for each in (program_of(record), where) if each)
 
 
@@ -98,14 +98,13 @@ def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
         How many answers stand side by side: their figures share the width of the page.
     """
     figures = {}
-    titles = CHANNELS | dict(record.answer.PART_TITLES)
     with narrow_page(NARROW):
         narrow = record.answer.parts()
     with narrow_page(WIDE if beside == 1 else HALF):
         parts = record.answer.parts()
     for part, chart in parts.items():
         figure = make_figure(chart)
-        title = figure.title or titles.get(part, part.capitalize())
+        title = figure.title or CHANNELS.get(part, part.capitalize())
         spec, small = (_alone(each.spec) for each in (figure, make_figure(narrow[part])))
         if beside > 2:
             spec = small

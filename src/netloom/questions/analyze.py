@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import model_validator
@@ -21,20 +21,11 @@ from netloom.bounds import Taper, bounds_of, tapers
 from netloom.bounds.cuts import CLOSE, Bounds
 from netloom.contention import (
     Verdict as Standing,
+    busiest,
     offered_by_program,
     offered_by_run,
     slowdown,
     verdict as standing_of,
-)
-from netloom.contention.busiest import (
-    Bottleneck,
-    BusiestChannel,
-    BusiestRouter,
-    Causes,
-    ShiftLoad,
-    causes_of,
-    followed,
-    shift_by_shift,
 )
 from netloom.contention.mapped import (
     ContentionCount,
@@ -56,44 +47,11 @@ from netloom.contention.mapped import (
     weights_of,
 )
 from netloom.machines import Machine, machine_names
+from netloom.mapping import gains
 from netloom.mapping.allocation import place_program
-from netloom.mapping.gains import (
-    MOST_RANDOM,
-    OfRandom,
-    RandomMapping,
-    RandomMappings,
-    all_alike,
-    estimated,
-    expected,
-    limits_beside,
-    measured_at_random,
-    over_random,
-    spreads_beside,
-)
+from netloom.questions import fields, named
 from netloom.questions.answers import Answer, Measure, Verdict, table
 from netloom.questions.base import MOST, option
-from netloom.questions.fields import (
-    BrokenParts,
-    EdgeWeight,
-    HostNames,
-    OnePathOrFunction,
-    Placed,
-    ProgramFile,
-    ProgramOnNetwork,
-    Seeded,
-    routing_option,
-)
-from netloom.questions.named import (
-    mapping_name,
-    network_again,
-    network_of,
-    num_places,
-    placed,
-    placing,
-    program_on,
-    provenance_of,
-    routing_of,
-)
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
 from netloom.questions.terminal import arrow, subject, table as terminal_table
@@ -110,11 +68,17 @@ _LOAD = partial(option, default=None, gt=0, le=MOST, panel=LOAD)
 
 
 class AnalyzeQuestion(
-    HostNames, Seeded, EdgeWeight, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
+    fields.HostNames,
+    fields.Seeded,
+    fields.EdgeWeight,
+    fields.Placed,
+    fields.ProgramFile,
+    fields.BrokenParts,
+    fields.ProgramOnNetwork,
 ):
     """Where a mapped program contends, and what limits it."""
 
-    routing: OnePathOrFunction = routing_option(
+    routing: fields.OnePathOrFunction = fields.routing_option(
         "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, "
         "ecmp[:SEED], layered, up-down, minimal, valiant or "
         "routes:FILE. On trees: d-mod-k, s-mod-k, nca. On dragonflies: "
@@ -202,12 +166,6 @@ class Analysis(Answer):
         The estimated slow-down of each path. None if the load is not known, or nothing says.
     """
 
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "loads": "What load does to the nodes",
-        "path contention": "Path contention",
-        "saturation": "Where it saturates",
-    }
-
     app: str = figure(table=False)
     topology: str = figure(table=False)
     tasks: int = figure(table=False)
@@ -223,20 +181,20 @@ class Analysis(Answer):
     slowdown: Slowdown | None = figure(
         "slow-down by contention (estimate)", "times", flat="slowdown_", lead=True
     )
-    bottleneck: Bottleneck = figure(flat="bottleneck_")
-    busiest_channel: BusiestChannel = figure()
-    busiest_router: BusiestRouter | None = figure(flat="busiest_router_", lead=True)
-    bounds: Bounds | None = figure("what no routing can beat")
+    bottleneck: busiest.Bottleneck = figure(flat="bottleneck_")
+    busiest_channel: busiest.BusiestChannel = figure()
+    busiest_router: busiest.BusiestRouter | None = figure(flat="busiest_router_", lead=True)
+    bounds: Bounds = figure("what no routing can beat")
     oversubscription: tuple[Taper, ...] | None = figure("oversubscription, level by level")
     mean_message: MeanMessage | None = figure()
     standing: Standing = figure(at="verdict", flat="")
-    random_mapping: RandomMappings = figure("random mappings")
+    random_mapping: gains.RandomMappings = figure("random mappings")
     deadlock_free: bool | None = figure(table=False)
     deadlock_cycle: tuple[str, ...] = figure()
     note: str | None = figure(table=False)
     left_out: str | None = figure(table=False)
-    shifts: tuple[ShiftLoad, ...] | None = figure("one shift after the other")
-    causes: Causes = figure(at=".")
+    shifts: tuple[busiest.ShiftLoad, ...] | None = figure("one shift after the other")
+    causes: busiest.Causes = figure(at=".")
     own: MappedFigures = figure(at=".")
     offered: float | None = figure(unit=FLITS)
     host_channel_load: Spread | None = figure(
@@ -247,7 +205,7 @@ class Analysis(Answer):
     node_of: Ints = unseen()
     mapped: MappedProgram = unseen()
     routed: Paths | None = unseen()
-    random: tuple[RandomMapping, ...] = unseen(default=())
+    random: tuple[gains.RandomMapping, ...] = unseen(default=())
     random_path_contention: Ints = unseen()
     slowdowns: Floats | None = unseen()
 
@@ -368,20 +326,19 @@ class Analysis(Answer):
         named = (
             f"{together} carry {load} each" if together else f"{arrow(channel.name)} carries {load}"
         )
-        if self.bounds is None:
-            return f"{named}, {_times(self.bottleneck.ratio)} the busiest node"
         if channel.bandwidth != 1:
             named += f" at bandwidth {number(channel.bandwidth)}"
         if not together and channel.kind != "network":
             named = named.replace(" carries", ", a host's own channel, carries")
         if self.bounds.ratio <= CLOSE:
             return f"{named}, as little as any routing allows"
-        return f"{named}, {_times(self.bounds.ratio)} the least that any routing allows"
+        times = rounded(self.bounds.ratio, 2 if self.bounds.ratio >= 1.05 else 3)
+        return f"{named}, {times}× the least that any routing allows"
 
     def _causes(self) -> Iterator[str]:
         """Yield causes, the strongest kind first. Of many busiest channels those of the first."""
         channel, random = self.busiest_channel, self.random_mapping.figures
-        better = self.bounds is not None and self.bounds.ratio > CLOSE
+        better = self.bounds.ratio > CLOSE
         yield from self.causes.said(channel, arrow(channel.name), self.load_unit, better=better)
         own, mean = self.own.dilation, random.dilation.mean if random.dilation else None
         if own is not None and mean and own >= LONG * mean:
@@ -390,7 +347,7 @@ class Analysis(Answer):
             yield f"bytes travel {hops} hops on average, {many}"
 
     @property
-    def _judged_by(self) -> tuple[float | None, OfRandom | None]:
+    def _judged_by(self) -> tuple[float | None, gains.OfRandom | None]:
         """What the sentence is about: of this mapping, and of random ones."""
         limits, random = self.own.saturation, self.random_mapping.figures
         if limits.worst_node is not None:
@@ -465,8 +422,10 @@ class Analysis(Answer):
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the figures beside those of random mappings, and what they are."""
         random = self.random_mapping.figures
-        of_paths = terminal_table([*spreads_beside(self.own, random, self.load_unit)], self, width)
-        of_loads = terminal_table([*limits_beside(self.own, random, self.node)], self, width)
+        of_paths = terminal_table(
+            [*gains.spreads_beside(self.own, random, self.load_unit)], self, width
+        )
+        of_loads = terminal_table([*gains.limits_beside(self.own, random, self.node)], self, width)
         limits, many = self.own.saturation, self.random_mapping.mappings
         notes = ["Loads: % of a channel, offered by the average sender."]
         if limits.worst_node is not None:
@@ -496,8 +455,7 @@ class Analysis(Answer):
                 busy += f", {seconds(neck.channel_busy_us * 1e-6)}"
         many = counted(number(channel.paths), "path")
         yield f"Busiest channel: {arrow(channel.name)}, {many}{busy}."
-        if self.bounds is not None:
-            yield self.bounds.said(self.load_unit)
+        yield self.bounds.said(self.load_unit)
         if affected := self.standing.affected:
             others = len(affected) - FEW
             more = f" and {number(others)} more" if others > 0 else ""
@@ -505,7 +463,12 @@ class Analysis(Answer):
             yield f"{what}: {', '.join(affected[:FEW])}{more}."
         counted_too = self.graph is not None and bool((self.graph.messages > 1).any())
         if counted_too and self.mean_message and self.mean_message.hops is not None:
-            yield self._of_message(self.mean_message)
+            mean = self.mean_message
+            took = f"{number(mean.cycles)} cycles"
+            if mean.us is not None:
+                took += f", {seconds(mean.us * 1e-6)}"
+            over = f"{size(mean.bytes)} over {number(mean.hops)} hops"
+            yield f"Mean message: {over}, {took} without contention."
         yield from self._of_random()
         if self.local_edges:
             where = "On one host" if self.asked["count_inside_nodes"] else "Inside nodes"
@@ -514,19 +477,11 @@ class Analysis(Answer):
             yield f"The first table is of all {len(self.shifts)} shifts at once."
         if self.left_out:
             yield f"Left out: {self.left_out}."
-        if self.note:
-            yield self.note
+        yield from filter(None, [self.note])
         if self.deadlock_cycle:
             first = arrow(self.deadlock_cycle[0])
             many = counted(len(self.deadlock_cycle), "channel")
             yield f"Needs virtual channels: without them {many} can deadlock, the first {first}."
-
-    def _of_message(self, mean: MeanMessage) -> str:
-        took = f"{number(mean.cycles)} cycles"
-        if mean.us is not None:
-            took += f", {seconds(mean.us * 1e-6)}"
-        over = f"{size(mean.bytes)} over {number(mean.hops)} hops"
-        return f"Mean message: {over}, {took} without contention."
 
     def _of_random(self) -> Iterator[str]:
         """Say how many random mappings there were time for, and what is known of all mappings."""
@@ -539,12 +494,10 @@ class Analysis(Answer):
             yield f"{many}: more would have taken too long (--random-mappings N takes N)."
             if of_all is not None:
                 about = "about " * (of_all.channel_load_max_by != "enumeration")
-                yield (
-                    f"Over all mappings, exactly: path length {number(of_all.path_length_mean)}, "
-                    f"channel load {number(of_all.channel_load_mean)}, path contention "
-                    f"{number(of_all.path_contention_mean)} on average; largest channel load "
-                    f"{about}{number(of_all.channel_load_max)}."
-                )
+                said = f"Over all mappings, exactly: path length {number(of_all.path_length_mean)}"
+                said += f", channel load {number(of_all.channel_load_mean)}, path contention "
+                said += f"{number(of_all.path_contention_mean)} on average; largest channel load "
+                yield f"{said}{about}{number(of_all.channel_load_max)}."
 
     # Tables.
 
@@ -565,8 +518,8 @@ class Analysis(Answer):
         """Return one row per node: what it sends, and its saturation (estimate and bound)."""
         return nodes_of(self.mapped, self.node_of)
 
-    @table(RandomMapping)
-    def random_table(self) -> Sequence[RandomMapping]:
+    @table(gains.RandomMapping)
+    def random_table(self) -> Sequence[gains.RandomMapping]:
         """Return one row per random mapping, with the same figures as the mapping's own."""
         return self.random
 
@@ -583,7 +536,7 @@ class Analysis(Answer):
 
     def footer(self) -> list[str]:
         """Return what was analyzed."""
-        name = subject(self.app, self.topology, mapping_name(self.asked["mapping"]))
+        name = subject(self.app, self.topology, named.mapping_name(self.asked["mapping"]))
         estimated = self.own.saturation.worst_node is not None
         return [f"{name}; {self.routing}" + "; * estimate" * estimated]
 
@@ -600,11 +553,10 @@ class Analysis(Answer):
     def parts(self) -> dict[str, Any]:
         """Return the network by load, what loads do to nodes, and random mappings beside."""
         from netloom.drawing.loads import LoadLimits, met_by_paths
-        from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
+        from netloom.drawing.networks.chart import LOAD, ON
         from netloom.drawing.networks.traffic import Delays
 
-        channels, limits, known = self.channels(), self.own.saturation, self.delays_from
-        net = network_again(self.network, self.asked, channels)
+        limits, known = self.own.saturation, self.delays_from
         delays = known and Delays(known[0], known[1], f"{load_share(known[2])} load")
         title = self.load_unit + ON
         loads = LoadLimits(
@@ -616,7 +568,7 @@ class Analysis(Answer):
             random=self.random_table(),
         )
         parts = {
-            "channels": loaded_chart(net, channels, LOAD, title, delays=delays),
+            "channels": self.network_drawn(self.channels(), LOAD, title, delays=delays),
             "loads": loads.bar(),
             "saturation": loads.among_random(),
             "path contention": met_by_paths(self.path_contention()),
@@ -647,15 +599,6 @@ class Analysis(Answer):
         return begins / at, full / at, at
 
 
-def _times(ratio: float) -> str:
-    """Return a ratio to two digits, or more where these are 1, or more than half as a part."""
-    if 0.995 <= ratio <= CLOSE:
-        return "as much as"
-    if ratio >= 0.995:
-        return f"{rounded(ratio, 2 if ratio >= 1.05 else 3)}×"
-    return f"{number(round(100 * ratio))}\u00a0% of"
-
-
 @dataclass(frozen=True, eq=False)
 class MappedNetwork:
     """What a question names, read and built once: hand it on rather than name it again.
@@ -680,11 +623,11 @@ class MappedNetwork:
 
 def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
-    network, on_machine = network_of(question)
-    graph = program_on(question, network)
+    network, on_machine = named.network_of(question)
+    graph = named.program_on(question, network)
     asked = question.routing
-    routing = routes_by(network, asked) if callable(asked) else routing_of(asked, network)
-    node_of = placed(question, graph, network)
+    routing = routes_by(network, asked) if callable(asked) else named.routing_of(asked, network)
+    node_of = named.placed(question, graph, network)
     return MappedNetwork(graph, network, on_machine, routing, node_of)
 
 
@@ -722,16 +665,16 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     slowdowns = None
     if offered is not None and mapped.by_path is not None and limit.estimated:
         slowdowns = slowdown(mapped.by_path, limit, offered)
-    many, places = question.random_mappings, num_places(question, network)
-    alike = all_alike(mapped, ready.node_of, places, question.tasks_per_node)
+    many, places = question.random_mappings, named.num_places(question, network)
+    alike = gains.all_alike(mapped, ready.node_of, places, question.tasks_per_node)
 
     def place(seed: int) -> Ints:
-        return place_program("random", graph, network, **placing(question) | {"seed": seed})
+        return place_program("random", graph, network, **named.placing(question) | {"seed": seed})
 
     asked = 0 if alike and many is None else many
-    random, met = measured_at_random(mapped, routing, place, question.seed, asked)
-    routed = followed(mapped, routing)
-    causes = causes_of(mapped, routing, routed)
+    random, met = gains.measured_at_random(mapped, routing, place, question.seed, asked)
+    routed = busiest.followed(mapped, routing)
+    causes = busiest.causes_of(mapped, routing, routed)
     mean = MeanMessage.of(mapped, on.flit_bytes if on else 1)
     if mean is not None and mean.hops is not None and on is not None and on.message_costs:
         mean = replace(mean, us=float(on.message_time_us(mean.bytes, mean.hops)))
@@ -762,32 +705,34 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         weight=question.weight,
         own=own,
         host_channel_load=Spread.of(loads.host_channel_load) if loads.hosted else None,
-        bottleneck=Bottleneck.of(
+        bottleneck=busiest.Bottleneck.of(
             mapped, (on.flit_bytes if on else 1) if in_bytes else None, on.cycle_us if on else None
         ),
         offered=offered,
         slowdown=None if slowdowns is None else Slowdown.of(slowdowns, mapped.weights),
         standing=replace(standing, affected=names),
-        busiest_channel=BusiestChannel.of(network, loads),
-        busiest_router=BusiestRouter.of(network, loads),
+        busiest_channel=busiest.BusiestChannel.of(network, loads),
+        busiest_router=busiest.BusiestRouter.of(network, loads),
         bounds=bounds_of(
             network, mapped.source, mapped.target, mapped.weights, float(loads.channel_time.max())
         ),
         oversubscription=None if network.direct else tuple(tapers(network)),
         mean_message=mean,
-        random_mapping=RandomMappings(
+        random_mapping=gains.RandomMappings(
             mappings=len(random),
-            limited_by_work=asked is None and 0 < len(random) < MOST_RANDOM,
+            limited_by_work=asked is None and 0 < len(random) < gains.MOST_RANDOM,
             alike=alike or None,
-            figures=over_random(own, random),
-            table_3_1=estimated(mapped, routing) if whole else None,
-            expected=expected(mapped, routing) if whole and question.tasks_per_node == 1 else None,
+            figures=gains.over_random(own, random),
+            table_3_1=gains.estimated(mapped, routing) if whole else None,
+            expected=gains.expected(mapped, routing)
+            if whole and question.tasks_per_node == 1
+            else None,
         ),
         deadlock_free=None if cycle is None else not cycle,
         deadlock_cycle=tuple(network.channel_name(channel) for channel in cycle or ()),
         note=note,
         left_out=left_out,
-        shifts=shift_by_shift(mapped, routing),
+        shifts=busiest.shift_by_shift(mapped, routing),
         causes=causes,
         network=network,
         graph=graph,
@@ -797,7 +742,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         random=random,
         random_path_contention=met,
         slowdowns=slowdowns,
-        provenance=provenance_of(question, "analyze", network),
+        provenance=named.provenance_of(question, "analyze", network),
     )
 
 

@@ -16,7 +16,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import Figures, frame, framed, leaves, places, say, unit_of, unseen
 from netloom.base.provenance import Provenance
 from netloom.base.words import arrows, begun, folded, percent
-from netloom.questions import former, terminal
+from netloom.questions import terminal
 from netloom.questions.register import by_verb, command_line, kind_of
 
 if TYPE_CHECKING:
@@ -140,10 +140,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data. ``of`` follows from the question."""
-        return {
-            "mark": self.mark, "sentence": self.sentence, "lines": dict(self.lines),
-            "next": self.next, "note": self.note,
-        }  # fmt: skip
+        return {name: said for name, said in vars(self).items() if name != "of"}
 
     @property
     def marked(self) -> str:
@@ -236,8 +233,6 @@ class Answer(Figures):
         The figures that the table has a row of, where it is neither the answer nor its points.
     KEY_TABLE
         The table whose key columns lists of answers and pages show.
-    PART_TITLES
-        What parts of its picture are called that have no title of their own.
     ABOVE
         Whether the parts of its picture stand above each other.
     provenance
@@ -248,7 +243,6 @@ class Answer(Figures):
 
     ROWS: ClassVar[type[Figures] | None] = None
     KEY_TABLE: ClassVar[str] = "table"
-    PART_TITLES: ClassVar[Mapping[str, str]] = {}
     ABOVE: ClassVar[bool] = False
 
     provenance: Provenance = unseen()
@@ -260,13 +254,8 @@ class Answer(Figures):
         def interrupted(self) -> bool:
             """Whether it was stopped from outside: what was known by then is the answer."""
 
-        @property
-        def inside_nodes(self) -> float | None:
-            """The share of the traffic that stays inside nodes, if that is known."""
-
     else:  # which answers may have as figures
         interrupted = False
-        inside_nodes = None
 
     # What a question says of its own answers.
 
@@ -306,10 +295,6 @@ class Answer(Figures):
         """Return a name as people know it."""
         return name
 
-    def explained(self) -> list[str]:
-        """Return what it comes to in words, as pages say it."""
-        return [self.verdict.sentence]
-
     def measure(self) -> Measure | None:
         """Return what decides between this answer and others."""
         return None
@@ -319,6 +304,18 @@ class Answer(Figures):
         return None
 
     # What follows.
+
+    def network_drawn(self, channels: pl.DataFrame, load: str, title: str, **more: Any) -> Any:
+        """Return the network by what its channels carry. See ``loaded_chart``.
+
+        Of an answer from a store it is made again from the question.
+        """
+        from netloom.drawing.networks.chart import loaded_chart
+        from netloom.questions.named import network_again
+
+        at_hand = getattr(self, "network", None)
+        net = network_again(getattr(at_hand, "topology", at_hand), self.asked, channels)
+        return loaded_chart(net, channels, load, title, **more)
 
     @property
     def rows(self) -> Sequence[Figures]:
@@ -367,20 +364,17 @@ class Answer(Figures):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON, with the last release's keys."""
-        return former.with_old_keys(self.provenance.verb, self.to_json())
+        """Return the JSON."""
+        return self.to_json()
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], **unseen: Any) -> Self:
         """Return the answer that is so in JSON, and its ``kept`` tables."""
         about = data["provenance"]
-        data = former.with_new_keys(about["verb"], data)
         if any(each.name == "points" for each in places(cls)) and "points" not in data:
             data = {**data, "points": [data]}
-        made = Provenance(
-            about["configuration"], about["seed"], about["netloom"], about["verb"],
-            tuple(about["not_repeatable"]),
-        )  # fmt: skip
+        asked, lost = about["configuration"], tuple(about["not_repeatable"])
+        made = Provenance(asked, about["seed"], about["netloom"], about["verb"], lost)
         return super().from_json(data, provenance=made, **unseen)
 
     @classmethod
@@ -399,15 +393,9 @@ class Answer(Figures):
         return self._told("table", lambda: framed(self.tables()["table"], self.rows))
 
     def _told(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """Return a table as it was kept, or else made now, with the last release's columns."""
+        """Return a table as it was kept, or else made now."""
         kept = (self.kept or {}).get(name)
-        found = make() if kept is None else kept
-        declared = {each.name for each in leaves(self.tables()[name])}
-        return former.with_old_columns(self.provenance.verb, found, vars(self), declared)
-
-    def sentences(self) -> list[str]:
-        """Return what it comes to in words, and how much of the traffic stays off the network."""
-        return [*self.explained(), *([f"{self.inside}."] if self.inside else [])]
+        return make() if kept is None else kept
 
     @property
     def inside(self) -> str:
@@ -417,7 +405,7 @@ class Answer(Figures):
         does.
         """
         where = "on its host" if self.asked.get("count_inside_nodes") else "inside nodes"
-        share = self.inside_nodes
+        share = getattr(self, "inside_nodes", None)  # if that is known
         return f"{percent(share)} of the traffic stays {where}" if share else ""
 
     def picture(self) -> Any:
@@ -472,13 +460,6 @@ class Answer(Figures):
             ]
             found.append(", ".join(said))
         return "\n".join([*found, *self.remarks()])
-
-    if not TYPE_CHECKING:  # which would let mypy accept any name
-
-        def __getattr__(self, name: str) -> Any:
-            """Return a figure by its name in the last release, with a warning."""
-            asked = vars(self).get("provenance")
-            return former.old_attribute(self, asked.verb if asked else "", name)
 
 
 def table(kind: type[Figures]) -> Callable[[Callable[[A], Rows]], Callable[[A], pl.DataFrame]]:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from importlib import import_module
 from math import floor, log
 from operator import or_
 from os import PathLike
@@ -73,29 +72,6 @@ else:
             return core_schema.is_instance_schema(self.kind)
 
 
-class _Later(type):
-    """The kind of stand-ins for classes. What is an instance of the class is one of these."""
-
-    where: str
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        if not any(each.__module__.startswith(cls.where) for each in type(value).__mro__):
-            return False
-        return isinstance(value, getattr(import_module(cls.where), cls.__name__))
-
-
-def later(where: str, name: str) -> type:
-    """Return what stands for a class whose module is not imported for that. See ``InstanceOf``.
-
-    Examples
-    --------
-    >>> import fractions
-    >>> isinstance(fractions.Fraction(1, 2), later("fractions", "Fraction"))
-    True
-    """
-    return _Later(name, (), {"where": where})
-
-
 Numbers: TypeAlias = Annotated[
     str | float | Sequence[float] | InstanceOf[np.ndarray], SkipValidation
 ]
@@ -104,10 +80,8 @@ Numbers: TypeAlias = Annotated[
 QUALIFIED = re.compile(r"\b(?:\w+\.)+(?=\w)")
 """The modules before a class in the name of a type."""
 
-OUT_OF_RANGE = (
-    "greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number",
-)  # fmt: skip
-"""What Pydantic calls numbers that are outside of their bounds."""
+OUT_OF_RANGE = ("greater_than", "less_than", "finite_number")
+"""How Pydantic begins to call numbers that are outside of their bounds."""
 
 
 class Told(NamedTuple):
@@ -196,7 +170,7 @@ class Question(BaseModel):
 
     def configuration(self) -> dict[str, Any]:
         """Return every field as plain data. Arrays are lists, objects their name."""
-        return {name: _plain(getattr(self, name)) for name in type(self).model_fields}
+        return {name: plain_field(getattr(self, name)) for name in type(self).model_fields}
 
 
 AnyQuestion = TypeVar("AnyQuestion", bound=Question)
@@ -249,8 +223,8 @@ def fields_in_words(kind: type[Question]) -> str:
         types = annotation.__name__ if isinstance(annotation, type) else str(annotation)
         default = default_said(kind, name)
         lines.append(f"{name} : {QUALIFIED.sub('', types)}{default and f', default {default}'}")
-        lines += wrap(description_of(kind, name), 92, initial_indent="    ",
-                      subsequent_indent="    ", break_on_hyphens=False)  # fmt: skip
+        said = wrap(description_of(kind, name), 88, break_on_hyphens=False)
+        lines += [f"    {line}" for line in said]
     return "\n".join(lines)
 
 
@@ -319,7 +293,7 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
             wanted = "netloom.routing.routes_by(network, function), which lists its routes"
             raise InputError(field, "a Python function", wanted) from None
         wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        if first["type"] in OUT_OF_RANGE:
+        if first["type"].startswith(OUT_OF_RANGE):
             wanted = range_of(kind.model_fields[field]) or wanted
         raise InputError(field, repr(first["input"]), wanted) from None
 
@@ -379,15 +353,16 @@ def _short(number: Any) -> str:
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 
-def _plain(value: Any) -> Any:
+def plain_field(value: Any) -> Any:
+    """Return the value of a field as plain data. Arrays are lists, objects their name."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain_field(each) for each in value]
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain_field(each) for key, each in value.items()}
     if isinstance(value, PathLike):
         return str(value)
     return getattr(value, "name", None) or getattr(value, "__name__", None) or str(value)
@@ -425,11 +400,9 @@ def parse_numbers(
     wanted = f"above 0, {'below' if below_one else 'at most'} 1 ({unit})"
     if given is None:
         raise InputError(field, "none", f"{wanted}, such as 0.2, 0.1,0.2 or 0.05:0.6:0.05")
-    values = _parse(given, field, wanted)
-    for value in values:
-        if not 0 < value <= 1 or (below_one and value == 1):  # NaN is neither
-            raise InputError(field, f"{value:g}", wanted)
-    return values
+    return _parse(
+        given, field, wanted, lambda value: 0 < value < 1 or (value == 1 and not below_one)
+    )
 
 
 def parse_positive(
@@ -444,14 +417,11 @@ def parse_positive(
     """
     kind = "whole numbers" if whole else "numbers"
     wanted = f"{kind} {'of at least' if zero else 'above'} 0, with commas, or START:STOP:STEP"
-    values = _parse(given, field, wanted)
-    for value in values:
-        if value >= MOST:
-            raise InputError(field, f"{value:g}", f"below {MOST:,.0f}")
-        fits = value > 0 or (zero and value == 0)
-        if not fits or (whole and value % 1):
-            raise InputError(field, f"{value:g}", wanted)
-    return values
+
+    def fits(value: float) -> bool:
+        return (value > 0 or (zero and value == 0)) and not (whole and value % 1)
+
+    return _parse(given, field, wanted, fits)
 
 
 def parse_sizes(given: Any, field: str) -> tuple[int, ...]:
@@ -514,7 +484,7 @@ def parse_rates(
     return parse_positive(np.linspace(start, stop, steps + 1), field, zero=True)
 
 
-def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
+def _parse(given: Any, field: str, wanted: str, fits: Callable[[float], bool]) -> tuple[float, ...]:
     if not isinstance(given, str):
         values = _values(given, field, wanted)
     elif ":" in given:
@@ -531,6 +501,11 @@ def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
         values = [real_number(word.strip(), where=field) for word in given.split(",")]
     if not 0 < len(values) <= MOST_NUMBERS:
         raise InputError(field, f"{len(values)} numbers", f"1 to {MOST_NUMBERS}")
+    for value in sorted(set(values)):
+        if not fits(value):  # as NaN does not
+            raise InputError(field, f"{value:g}", wanted)
+        if value >= MOST:
+            raise InputError(field, f"{value:g}", f"below {MOST:,.0f}")
     return tuple(sorted(set(values)))
 
 

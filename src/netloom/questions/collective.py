@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, pairwise
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,31 +23,14 @@ from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
-from netloom.questions import terminal
+from netloom.questions import outputs, terminal
 from netloom.questions.answers import Answer, Grade, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective, prepare
 from netloom.questions.named import mapping_name, provenance_of
-from netloom.questions.outputs import (
-    PLOT,
-    SAVE_MAPPING,
-    Output,
-    check_in_folder,
-    perfetto_output,
-    rank_file_output,
-    table_output,
-)
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import OnFlows, OnSimulated, engines
-from netloom.questions.terminal import arrow, ended, order_named, size_of, subject
-from netloom.simulation.collectives import (
-    MOST_LISTED,
-    Algorithm,
-    Crossing,
-    Timed,
-    Winner,
-    crossing_points,
-    winners_of,
-)
+from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
+from netloom.questions.terminal import arrow, order_named, size_of, subject
+from netloom.simulation import collectives
 from netloom.simulation.figures import crossed_links
 from netloom.simulation.flow import FlowRun
 from netloom.topology import Topology
@@ -216,25 +199,20 @@ class CollectiveTimes(Answer):
     inside_nodes: float | None = figure(table=False)
     mapping: str = figure(table=False)
     bound: Bound = figure()
-    winners: tuple[Winner, ...] = figure()
-    crossings: tuple[Crossing, ...] = figure()
+    winners: tuple[collectives.Winner, ...] = figure()
+    crossings: tuple[collectives.Crossing, ...] = figure()
     reordered: Reordered | None = figure()
     left_out: dict[str, str] = figure()
     phases: Phases | None = figure()
     whole: Whole | None = figure()
     note: str | None = figure(table=False)
     points: tuple[Point, ...] = figure()
-    ready: PreparedCollective | None = unseen(default=None)
+    ready: PreparedCollective = unseen()
 
     @property
     def network(self) -> Topology:
         """The network. Of an answer that was asked just now."""
-        return self._ready.network
-
-    @property
-    def _ready(self) -> PreparedCollective:
-        assert self.ready is not None, "an answer from a store"
-        return self.ready
+        return self.ready.network
 
     @property
     def graph(self) -> ProcessGraph:
@@ -244,7 +222,7 @@ class CollectiveTimes(Answer):
     @cached_property
     def node_of(self) -> Ints:
         """int32[num_ranks], the host of each rank: in the better order, if one was found."""
-        found: Ints = self._ready.host_of
+        found: Ints = self.ready.host_of
         if self.reordered is not None:
             found = np.asarray(self.reordered.node_of, np.int32)
         return found
@@ -321,16 +299,14 @@ class CollectiveTimes(Answer):
             ranks = " with the same ranks" * bool(whole.cut_off)
             times = number(last.seconds / whole.same_ranks_seconds)
             longer = "it takes as long" if times == "1" else f"{times} times as long"
-            found["whole"] = (
-                f"{last.algorithm} takes {units.seconds(whole.same_ranks_seconds)} on the whole "
-                f"network{ranks}, {by}: with the failures {longer}"
-            )
+            took = f"{last.algorithm} takes {units.seconds(whole.same_ranks_seconds)}"
+            where = f"on the whole network{ranks}, {by}"
+            found["whole"] = f"{took} {where}: with the failures {longer}"
         if whole.cut_off:
             hosts = counted(len(whole.cut_off), "host", ",")
-            found["cut off"] = (
-                f"{hosts} ({listed(list(whole.cut_off), MOST_CUT_OFF)}): {self.num_ranks:,} of "
-                f"{counted(whole.ranks, 'rank', ',')} take part"
-            )
+            hosts += f" ({listed(list(whole.cut_off), MOST_CUT_OFF)})"
+            ranks = f"{self.num_ranks:,} of {counted(whole.ranks, 'rank', ',')}"
+            found["cut off"] = f"{hosts}: {ranks} take part"
         if whole.left_out:
             some = [f"{name} ({why})" if why else name for name, why in whole.left_out.items()]
             found["lost"] = f"algorithms that run on the whole network only: {', '.join(some)}"
@@ -351,13 +327,6 @@ class CollectiveTimes(Answer):
             but = ("routing", "chunks", "overhead")
             return self.again("compile.collective", but=but, size=size)
         return ""
-
-    def explained(self) -> list[str]:
-        """Return who wins, what limits it, what the others lose by, and what was assumed."""
-        lines = self.verdict.lines
-        said = [ended(lines[label]) for label in ("others", "phases", "order") if label in lines]
-        said = [self.verdict.sentence, *(each[0].upper() + each[1:] for each in said)]
-        return said + ([self.note] if self.note else [])
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the fastest by size, and all algorithms at the largest."""
@@ -437,19 +406,21 @@ class CollectiveTimes(Answer):
         """
         best, algorithm = self.fastest
         count = algorithm.outline(best.chunks).num_messages
-        if count > MOST_LISTED:
+        if count > collectives.MOST_LISTED:
             found = f"{counted(count, 'message', ',')} of {best.algorithm}"
-            wanted = f"at most {MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
+            wanted = (
+                f"at most {collectives.MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
+            )
             raise InputError(asks, found, wanted)
-        assert self._ready.program is None
-        runner = self._ready.runner(self._ready.host_of)
+        assert self.ready.program is None
+        runner = self.ready.runner(self.ready.host_of)
         return best, *runner.listed(algorithm, best.chunks, best.size)
 
     @property
-    def fastest(self) -> tuple[Point, Algorithm]:
+    def fastest(self) -> tuple[Point, collectives.Algorithm]:
         """The fastest algorithm at the largest size."""
         best = self.at(self.sizes[-1])[0]
-        return best, self._ready.named(best.algorithm)
+        return best, self.ready.named(best.algorithm)
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went, by rank.
@@ -496,16 +467,16 @@ class CollectiveTimes(Answer):
         assumed = " (assumed)" if self.note else ""
         engine = self.setup.engine
         how = {"flow": "flows", "network": "flit by flit"}
-        how |= {name: each.messages for name, each in engines().items()}
+        how |= {name: each.messages for name, each in others().items()}
         said = [
             f"{counted(self.num_ranks, 'rank', ',')} on {self.setup.topology}, "
             f"{self.setup.routing}, {order}; channels of {units.rate(rate)} and "
             f"{units.seconds(late)}{assumed}; {how.get(engine, engine)}, sizes and bus bandwidth "
             "as nccl-tests define them"
         ]
-        others = grey_curves(self.table())
-        if others and len(self.sizes) > 1:
-            said.append(f"grey: {', '.join(others)}; circles: the lead changes")
+        grey = grey_curves(self.table())
+        if grey and len(self.sizes) > 1:
+            said.append(f"grey: {', '.join(grey)}; circles: the lead changes")
         return said
 
     def parts(self) -> dict[str, Any]:
@@ -524,12 +495,8 @@ class CollectiveTimes(Answer):
 
 def fastest_first(points: Iterable[Point], size: float, order: str = GIVEN) -> list[Point]:
     """Return all algorithms of messages at a size, the fastest first. Of equal ones the first."""
-    some = [
-        each
-        for each in points
-        if (each.size, each.order) == (size, order) and each.algorithm != PHASES
-    ]
-    return sorted(some, key=lambda point: point.seconds)
+    here = (each for each in points if (each.size, each.order) == (size, order))
+    return sorted((each for each in here if each.algorithm != PHASES), key=attrgetter("seconds"))
 
 
 def _near(point: Point) -> str:
@@ -581,11 +548,11 @@ def _write_goal(answer: CollectiveTimes, path: Path, _: Mapping[str, str]) -> st
     return f"Schedule: {path}, {said}; run it with simulate trace"
 
 
-GOAL = Output(
+GOAL = outputs.Output(
     "goal",
     "GOAL schedule of the fastest algorithm at the largest size.",
     _write_goal,
-    check_in_folder,
+    outputs.check_in_folder,
 )
 
 
@@ -596,12 +563,14 @@ GOAL = Output(
     example="netloom collective all-reduce --size 1KB:1GB --on torus:8x8x8",
     page="which-all-reduce.md",
     outputs=(
-        PLOT,
-        table_output("save_times", "Each algorithm at each size, .csv or .parquet.", "table"),
+        outputs.PLOT,
+        outputs.table_output(
+            "save_times", "Each algorithm at each size, .csv or .parquet.", "table"
+        ),
         GOAL,
-        perfetto_output(_refuse_cycles),
-        SAVE_MAPPING,
-        rank_file_output(_refuse_ranks, lambda answer: np.unique(answer.ready.host_of)),
+        outputs.perfetto_output(_refuse_cycles),
+        outputs.SAVE_MAPPING,
+        outputs.rank_file_output(_refuse_ranks, lambda answer: np.unique(answer.ready.host_of)),
     ),
 )
 def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective) -> CollectiveTimes:
@@ -623,8 +592,32 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     bound = ready.bound(question.collective, question.root, ready.host_of)
     stuck = None if question.algorithm != "all" else dict[str, str]()
     points = _timed(ready, ready.algorithms, bound, stuck)
-    if ready.exchange is not None:
-        points += _phased(question, ready, bound)
+    if (exchange := ready.exchange) is not None:
+        with patience(f"Compiling {counted(len(exchange), 'connection', ',')}"):
+            plans = phase_plans(
+                exchange,
+                ready.network,
+                ready.sizes[-1],
+                virtual_channels=question.reserved_channels,
+                bytes_per_second=ready.clock.bytes_per_second,
+                latency=ready.clock.latency_seconds
+                * ready.network.channel_cycles.astype(np.float64),
+                switch_seconds=ready.switch_seconds(question.switch_time),
+                end_channels=ready.flows.links.end_channels,
+                seed=question.seed,
+            )
+        for size in ready.sizes:  # by the plan that is better there
+            plan = min(plans, key=methodcaller("seconds", size))
+            ran = {
+                "algorithm": PHASES,
+                "order": GIVEN,
+                "empty_seconds": plan.seconds(0.0),
+                "steps": plan.plan.num_phases,
+                "num_messages": len(exchange),
+                "inside_share": None,
+                "at_once": False,
+            }
+            points.append(_point(ready, bound, size, plan.timed(size), ran))
     last = ready.sizes[-1]
     best = fastest_first(points, last)[0]
     algorithm = ready.named(best.algorithm)
@@ -637,16 +630,17 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             least = ready.bound(question.collective, question.root, hosts)
             points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)
     left_out = ready.left_out | (stuck or {})
-    took = {
-        (each.algorithm, each.size): each.seconds
-        for each in points
-        if each.order == GIVEN and each.algorithm != PHASES
-    }
-    names = dict.fromkeys(name for name, _ in took)
-    curves = {name: [took[name, size] for size in ready.sizes] for name in names}
+    curves: dict[str, list[float]] = {}
+    for each in points:  # of each algorithm with sizes rising
+        if each.order == GIVEN and each.algorithm != PHASES:
+            curves.setdefault(each.algorithm, []).append(each.seconds)
     pairs = combinations(curves, 2)
     crossings = sorted(
-        (each for pair in pairs for each in crossing_points(ready.sizes, curves, *pair)),
+        (
+            each
+            for pair in pairs
+            for each in collectives.crossing_points(ready.sizes, curves, *pair)
+        ),
         key=lambda each: (each.size, each.seconds, each.below, each.above, each.leads),
     )
     whole: Whole | None = None
@@ -701,7 +695,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             alpha_seconds=bound.alpha,
             steps_seconds=steps * bound.alpha,
         ),
-        winners=tuple(winners_of(ready.sizes, curves, crossings)),
+        winners=tuple(collectives.winners_of(ready.sizes, curves, crossings)),
         crossings=tuple(crossings),
         reordered=better,
         left_out=left_out,
@@ -716,7 +710,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
 
 def _timed(
     ready: PreparedCollective,
-    algorithms: Sequence[Algorithm],
+    algorithms: Sequence[collectives.Algorithm],
     bound: LeastTime,
     stuck: dict[str, str] | None = None,
     *,
@@ -758,42 +752,12 @@ def _timed(
     return found
 
 
-def _phased(
-    question: CollectiveQuestion, ready: PreparedCollective, bound: LeastTime
-) -> list[Point]:
-    """Return what phases take at each size, by the plan that is better there."""
-    assert ready.exchange is not None
-    clock = ready.clock
-    with patience(f"Compiling {counted(len(ready.exchange), 'connection', ',')}"):
-        plans = phase_plans(
-            ready.exchange,
-            ready.network,
-            ready.sizes[-1],
-            virtual_channels=question.reserved_channels,
-            bytes_per_second=clock.bytes_per_second,
-            latency=clock.latency_seconds * ready.network.channel_cycles.astype(np.float64),
-            switch_seconds=ready.switch_seconds(question.switch_time),
-            end_channels=ready.flows.links.end_channels,
-            seed=question.seed,
-        )
-    found = list[Point]()
-    for size in ready.sizes:
-        best = min(plans, key=methodcaller("seconds", size))
-        ran = {
-            "algorithm": PHASES,
-            "order": GIVEN,
-            "empty_seconds": best.seconds(0.0),
-            "steps": best.plan.num_phases,
-            "num_messages": len(ready.exchange),
-            "inside_share": None,
-            "at_once": False,
-        }
-        found.append(_point(ready, bound, size, best.timed(size), ran))
-    return found
-
-
 def _point(
-    ready: PreparedCollective, bound: LeastTime, size: float, run: Timed, ran: Mapping[str, Any]
+    ready: PreparedCollective,
+    bound: LeastTime,
+    size: float,
+    run: collectives.Timed,
+    ran: Mapping[str, Any],
 ) -> Point:
     """Return what one run of an algorithm comes to. ``ran``: its figures that any size shares."""
     speed, least = size / run.seconds if size else None, bound.seconds(size)
@@ -865,16 +829,13 @@ def _notes(
     if said := ready.clock.assumed(*more):
         yield said
     if inside is not None:
-        yield (
-            f"Messages inside nodes are taken as free: {percent(inside.inside_share)} of "
-            f"the bytes of {inside.algorithm} (--count-inside-nodes counts them)"
-        )
+        free = f"{percent(inside.inside_share)} of the bytes of {inside.algorithm}"
+        yield f"Messages inside nodes are taken as free: {free} (--count-inside-nodes counts them)"
     for name, times in curves.items():
         curve = pairwise(zip(ready.sizes, times, strict=True))
         falls = [each for each in curve if each[0][1] > each[1][1] * LONGER]
         if falls:
             less, most = (units.size(each[0]) for each in falls[0])
-            yield (
-                f"With {name}, {less} take longer than {most}: ranks that send one by one fall "
-                "out of step, differently at each size (--injection shared posts all at once)"
-            )
+            why = "ranks that send one by one fall out of step, differently at each size"
+            longer = f"With {name}, {less} take longer than {most}"
+            yield f"{longer}: {why} (--injection shared posts all at once)"

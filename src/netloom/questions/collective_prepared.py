@@ -26,32 +26,10 @@ from netloom.mapping.allocation import place_program
 from netloom.phases import Connections
 from netloom.phases.exchanges import OF_PHASES, PHASES, exchange_of, refuse_phases
 from netloom.phases.plan.plans import MOST_CHANNELS
+from netloom.questions import fields
 from netloom.questions.base import InstanceOf, Question, argument, option
-from netloom.questions.fields import (
-    BrokenParts,
-    HostNames,
-    OnNetwork,
-    PathRouting,
-    Placed,
-    RouterFields,
-    Seconds,
-    Seeded,
-    Timing,
-    asked_router,
-    refuse,
-)
 from netloom.questions.named import check_apart, computing, network_of, num_places
-from netloom.questions.simulate.engines import (
-    IN_CYCLES,
-    OTHERS,
-    PreparedFlows,
-    PreparedNetwork,
-    engines,
-    flow_routing,
-    prepare_program,
-    refuse_packets,
-    timed_links,
-)
+from netloom.questions.simulate import engines
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.simulation.collectives import AT_ONCE, Algorithm, CycleRunner, Runner, alike, fits_of
 from netloom.simulation.flow.engine import FlowLaw, Injection
@@ -82,13 +60,13 @@ MOST_ROWS = 2**21
 if TYPE_CHECKING:
     EngineName: TypeAlias = str
 else:
-    EngineName = Literal["flow", "network", *OTHERS]
+    EngineName = Literal["flow", "network", *engines.OTHERS]
 
 ENGINES = listed(
     [
         "flow (bytes and seconds)",
         "network (flit by flit)",
-        *(f"{name} ({each.messages})" for name, each in engines().items()),
+        *(f"{name} ({each.messages})" for name, each in engines.others().items()),
     ],
     last="or",
 )
@@ -136,7 +114,9 @@ class WhichCollective(Question, panel="Collective"):
     )
 
 
-class FlitsAndCycles(Question, panel=f"Engine{'s' * bool(OTHERS)} {listed(['network', *OTHERS])}"):
+class FlitsAndCycles(
+    Question, panel=f"Engine{'s' * bool(engines.OTHERS)} {listed(['network', *engines.OTHERS])}"
+):
     """How engines of cycles run it."""
 
     flit_bytes: int | None = option(
@@ -171,21 +151,21 @@ class OnReservedChannels(Question, panel="Phases on reserved channels"):
         ge=1,
         le=MOST_CHANNELS,
     )
-    switch_time: Seconds | None = option(
+    switch_time: fields.Seconds | None = option(
         "Time before each phase, such as 5us.", default=None, shown_default="a barrier of the ranks"
     )
 
 
 class CollectiveQuestion(
-    HostNames,
-    Seeded,
-    Timing,
-    Placed,
+    fields.HostNames,
+    fields.Seeded,
+    fields.Timing,
+    fields.Placed,
     OnReservedChannels,
     FlitsAndCycles,
-    BrokenParts,
-    PathRouting,
-    OnNetwork,
+    fields.BrokenParts,
+    fields.PathRouting,
+    fields.OnNetwork,
     WhichCollective,
 ):
     """A collective on a network, by each algorithm and size."""
@@ -223,8 +203,8 @@ class PreparedCollective:
         The same on the network without its failures, by the same routing. None if there are none.
     """
 
-    flows: PreparedFlows
-    program: PreparedNetwork | None
+    flows: engines.PreparedFlows
+    program: engines.PreparedNetwork | None
     clock: Clock
     flit_source: str
     host_of: Ints
@@ -236,7 +216,7 @@ class PreparedCollective:
     whole: PreparedCollective | None = None
 
     @property
-    def shown(self) -> PreparedFlows | PreparedNetwork:
+    def shown(self) -> engines.PreparedFlows | engines.PreparedNetwork:
         """The network and what runs on it."""
         return self.program or self.flows
 
@@ -290,13 +270,13 @@ class PreparedCollective:
         return min(times)
 
 
-def _of_flows(flows: PreparedFlows, host_of: Ints, node_of_host: Ints | None) -> Runner:
+def _of_flows(flows: engines.PreparedFlows, host_of: Ints, node_of_host: Ints | None) -> Runner:
     assert flows.clock is not None
     overhead = flows.clock.overhead_seconds
     return Runner(flows.links, flows.routing, overhead, host_of, node_of_host)
 
 
-def _cycle_seconds(program: PreparedNetwork) -> float:
+def _cycle_seconds(program: engines.PreparedNetwork) -> float:
     assert program.cycle_us is not None
     return program.cycle_us * 1e-6
 
@@ -323,20 +303,20 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
 def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     known = algorithms_of(question.collective)
     if question.engine == "flow":
-        refuse(question, OWN_FIELDS, f"{IN_CYCLES}: flows have no flits or routers")
+        fields.refuse(question, OWN_FIELDS, f"{engines.IN_CYCLES}: flows have no flits or routers")
     if question.collective == "barrier" and question.size != SIZES:
         raise InputError("size", f"{question.size} for a barrier", "none: it moves no data")
     if question.root and question.collective not in ROOTED:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
     topology, machine = network_of(question, switches=True)
-    routing = flow_routing(question.routing, topology)
+    routing = engines.flow_routing(question.routing, topology)
     clock = clock_of(question, topology, machine, assume=True)
     at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
-    flows = PreparedFlows(
+    flows = engines.PreparedFlows(
         topology=topology,
         routing=routing,
-        links=timed_links(topology, clock, end_channels=question.end_channels == 1),
+        links=engines.timed_links(topology, clock, end_channels=question.end_channels == 1),
         clock=clock,
         law=FlowLaw(injection=question.injection or ("shared" if at_once else "in-order")),
         seed=question.seed,
@@ -364,7 +344,7 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
             flit_bytes=float(program.flit_bytes or 1),
             engine=program.engine_name,
         )
-    return PreparedCollective(
+    found = PreparedCollective(
         flows=flows,
         program=program,
         clock=clock,
@@ -374,18 +354,11 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         sizes=sizes,
         algorithms=algorithms,
         left_out=left_out,
-        exchange=_exchange(question, flows, host_of, owner, sizes[-1], left_out),
     )
+    return replace(found, exchange=_exchange(question, found))
 
 
-def _exchange(
-    question: CollectiveQuestion,
-    flows: PreparedFlows,
-    host_of: Ints,
-    node_of_host: Ints | None,
-    size: float,
-    left_out: dict[str, str],
-) -> Connections | None:
+def _exchange(question: CollectiveQuestion, ready: PreparedCollective) -> Connections | None:
     """Return the connections of phases, or None, and why in ``left_out``. Raise that if named."""
     named = question.algorithm != "all"
     by_itself = not named and question.collective in OF_PHASES
@@ -395,14 +368,13 @@ def _exchange(
         if question.engine != "flow":
             wanted = "engine flow; netloom compile --execute simulates phases flit by flit"
             raise InputError("algorithm", f"{PHASES} with engine {question.engine}", wanted)
-        found = exchange_of(
-            question.collective, question.root, host_of, size, flows.topology, node_of_host
-        )
-        refuse_phases(found, flows.topology, named=named)
+        which, network = (question.collective, question.root), ready.flows.topology
+        found = exchange_of(*which, ready.host_of, ready.sizes[-1], network, ready.node_of_host)
+        refuse_phases(found, network, named=named)
     except InputError as refused:
         if named:
             raise
-        left_out[PHASES] = f"found {refused.found}"
+        ready.left_out[PHASES] = f"found {refused.found}"
         return None
     return found
 
@@ -461,12 +433,12 @@ def _algorithms(
 
 def _in_cycles(
     question: CollectiveQuestion,
-    flows: PreparedFlows,
+    flows: engines.PreparedFlows,
     runner: Runner,
     machine: Machine | None,
     algorithms: Sequence[Algorithm],
     sizes: Sequence[float],
-) -> tuple[PreparedNetwork, str]:
+) -> tuple[engines.PreparedNetwork, str]:
     """Return the network in cycles, if all runs together are not too much work.
 
     Beside it stands who says how many bytes a flit has.
@@ -480,13 +452,13 @@ def _in_cycles(
     assert clock is not None
     if machine is not None:
         wanted = "none, since the machine has its own; or engine flow"
-        refuse(question, ("bandwidth", "latency"), wanted)
-    refuse(question, ("injection",), "engine flow, of whose flows this says something")
+        fields.refuse(question, ("bandwidth", "latency"), wanted)
+    fields.refuse(question, ("injection",), "engine flow, of whose flows this says something")
     flits, limited = question.engine == "network", not topology.ports_listed
     if not flits:
         wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"
-        refuse(question, ("latency",), wanted)
-        refuse_packets(question)
+        fields.refuse(question, ("latency",), wanted)
+        engines.refuse_packets(question)
     given: float | None = question.flit_bytes
     if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
         given = machine.flit_bytes  # a machine without a router that says 1 has none
@@ -506,24 +478,23 @@ def _in_cycles(
         wanted = f"at most {MOST_WORK:.0e}: sizes that add up to {most}, fewer algorithms, larger "
         wanted += "flit_bytes, or engine flow"
         raise InputError("size", f"{work:.2g} flits times channels ({runs})", wanted)
-    asked = AnyProgramQuestion(
-        on=question.on, routing=question.routing, engine=question.engine, router=question.router,
-        packet_flits=question.packet_flits, seed=question.seed,
-        end_channels=question.end_channels if limited and not flits else None,
-    )  # fmt: skip
+    ends = question.end_channels if limited and not flits else None
+    same = ("on", "routing", "engine", "router", "packet_flits", "seed")
+    shared: dict[str, Any] = {name: getattr(question, name) for name in same}
+    asked = AnyProgramQuestion(**shared, end_channels=ends)
     if flits and limited:
-        ends = {"injection_channels": question.end_channels}
-        asked = asked.model_copy(update=ends | {"ejection_channels": question.end_channels})
+        own = dict.fromkeys(("injection_channels", "ejection_channels"), question.end_channels)
+        asked = asked.model_copy(update=own)
     if clock.says_latency and machine is None and flits:
         cycle = flit_bytes / clock.bytes_per_second
-        chosen = asked_router(RouterFields(router=question.router), None)[1]
+        chosen = fields.asked_router(fields.RouterFields(router=question.router), None)[1]
         topology = with_latencies(topology, clock, cycle, chosen)
         asked = asked.model_copy(update={"fill_channels": True, "channel_cycles": 1})
     largest = max(each.largest() for each in algorithms)
     longest = int(np.ceil(max(sizes) * largest / flit_bytes))
     if flits and question.packet_flits is None:
         asked = asked.model_copy(update={"packet_flits": min(max(longest, 1), LONGEST)})
-    program = prepare_program(
+    program = engines.prepare_program(
         asked,
         longest_flits=longest,
         flit_bytes=flit_bytes,

@@ -24,18 +24,8 @@ from netloom.base.words import arrows, counted, number, percent
 from netloom.contention import ConSetCosts, MessageCosts, conset_clocks
 from netloom.drawing.save import check_writable, make_folder
 from netloom.drawing.timelines import Timeline
-from netloom.phases import Connections, Plan, Timetable, connections, write_plan
+from netloom.phases import Connections, Plan, Timetable, connections, plan_files, write_plan
 from netloom.phases.plan.plans import MOST_WORDS, connection_order
-from netloom.phases.plan_files import (
-    Channel,
-    Connection,
-    Node,
-    Phase,
-    sums_of_channels,
-    sums_of_connections,
-    sums_of_nodes,
-    sums_of_phases,
-)
 from netloom.phases.timetables import (
     Limit,
     Predicted,
@@ -43,18 +33,10 @@ from netloom.phases.timetables import (
     limit_of,
     predicted_clocks,
 )
-from netloom.questions import terminal
+from netloom.questions import named, terminal
 from netloom.questions.answers import Answer, Verdict, table as table_of
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
-from netloom.questions.named import (
-    entering,
-    network_again,
-    network_of,
-    placed,
-    provenance_of,
-    read_program,
-)
 from netloom.questions.outputs import PERFETTO, Output, picture_output
 from netloom.questions.plans import beside_fewest, phases_timeline, plan_output
 from netloom.questions.register import asks
@@ -200,11 +182,6 @@ class CompiledPhases(Answer):
     """
 
     KEY_TABLE: ClassVar = "phases"
-    PART_TITLES: ClassVar = {
-        "time": "Where the time goes",
-        "timetable": "Timetable of the phases",
-        "phases": "Phases on the network",
-    }
 
     inside_nodes: float = figure("share of the words that stays inside nodes", SHARE)
     app: str = figure()
@@ -339,7 +316,9 @@ class CompiledPhases(Answer):
         rows, hidden = self.phases(), self.num_phases - MOST_ROWS
         if hidden > 0:
             rows = rows.sort("makespan", "phase", descending=[True, False]).head(MOST_ROWS)
-        found = terminal.table([Phase.from_json(each) for each in rows.to_dicts()], self, width)
+        found = terminal.table(
+            [plan_files.Phase.from_json(each) for each in rows.to_dicts()], self, width
+        )
         found += [f"The longest {MOST_ROWS}; {hidden} more."] * (hidden > 0)
         return [*found, "", *terminal.pairs(self, self, width)]
 
@@ -401,37 +380,38 @@ class CompiledPhases(Answer):
         run = self.simulated.execution if self.simulated else None
         return phases_timeline(self.plan, self.timetable, self.costs, run)
 
-    @table_of(Phase)
+    @table_of(plan_files.Phase)
     def phases(self) -> dict[str, Any]:
         """Return one row per phase. ``simulated`` where phases were simulated."""
         run = self.simulated.phases if self.simulated else None
         simulated = {} if run is None else {"simulated": run}
-        return sums_of_phases(self.plan, self.timetable, self.costs) | simulated
+        return plan_files.sums_of_phases(self.plan, self.timetable, self.costs) | simulated
 
-    @table_of(Channel)
+    @table_of(plan_files.Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per phase and channel that is used in it."""
-        return sums_of_channels(self.plan)
+        return plan_files.sums_of_channels(self.plan)
 
-    @table_of(Node)
+    @table_of(plan_files.Node)
     def nodes(self) -> dict[str, Any]:
         """Return one row per node: the words that its processor moves."""
-        return sums_of_nodes(self.plan, self.costs)
+        return plan_files.sums_of_nodes(self.plan, self.costs)
 
-    @table_of(Connection)
+    @table_of(plan_files.Connection)
     def table(self) -> dict[str, Any]:
         """Return one row per connection. If phases were simulated, with those times, too."""
         run = self.simulated.execution if self.simulated else None
-        return sums_of_connections(self.plan, self.timetable, run)
+        return plan_files.sums_of_connections(self.plan, self.timetable, run)
 
     @property
     def network(self) -> Topology | None:
         """The network, made again from the question where it is not at hand."""
-        return network_again(self.net, self.asked, self.channels())
+        return named.network_again(self.net, self.asked, self.channels())
 
     def parts(self) -> dict[str, Part]:
         """Return where the time goes, the timetable, and the phases on the network, by name."""
-        return {"time": self._time, "timetable": self._in_time().chart(), "phases": self._maps[0]}
+        phases = {"phases on the network": self._maps[0]}
+        return {"time": self._time, "timetable": self._in_time().chart()} | phases
 
     def arranged(self) -> list[Part]:
         """Return where the time goes above the timetable. ``phase_map`` is that of the phases."""
@@ -543,11 +523,11 @@ class MappedPattern:
 
 def prepare(question: CompileQuestion) -> MappedPattern:
     """Read the pattern, build the network, place the tasks, and count what they send."""
-    network, _ = network_of(question)
+    network, _ = named.network_of(question)
     check_alike(network, "compiled phases")
-    graph = read_program(question.app, messages=None, parts=question.parts)
+    graph = named.read_program(question.app, messages=None, parts=question.parts)
     order = connection_order(question.order, graph)
-    node_of = placed(question, graph, network)
+    node_of = named.placed(question, graph, network)
     given = connections(
         graph,
         node_of,
@@ -558,7 +538,7 @@ def prepare(question: CompileQuestion) -> MappedPattern:
         group=network.local_group,
     )
     weight: Literal["bytes", "uniform"] = "bytes" if question.words is None else "uniform"
-    _, inside = entering(graph, network, node_of, weight)
+    _, inside = named.entering(graph, network, node_of, weight)
     return MappedPattern(graph, network, given, inside)
 
 
@@ -623,7 +603,28 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         timetable = schedule(plan, costs, kind=kind, seed=question.seed)
     took = perf_counter() - begin
     verify(plan, timetable, costs)
-    simulated = _simulated(question, plan, timetable, costs, passing) if question.execute else None
+    simulated: Simulated | None = None
+    if question.execute:  # what was finished when it was interrupted is kept
+        from netloom.phases.execution import execute, message_passing
+
+        at_channels = replace(passing, clocks_per_word=question.channel_clocks_per_word)
+        executed, passed, note, interrupted = None, None, None, False
+        try:
+            executed = execute(plan, costs, timetable=timetable)
+            passed = message_passing(given, network, at_channels, seed=question.seed)
+        except KeyboardInterrupt:
+            note, interrupted = "interrupted: what was finished by then", True
+        except DeadlockError as error:
+            note = f"no messages: {error}"
+        simulated = Simulated(note=note, interrupted=interrupted, execution=executed)
+        if executed is not None:
+            simulated = replace(
+                simulated,
+                conset=executed.clocks,
+                message_passing=passed.clocks if passed else None,
+                phases=tuple((executed.phase_cycles * executed.cycle_clocks).tolist()),
+                channel_load=tuple(executed.channel_load.tolist()),
+            )
     bound = least_phases(given, network, capacity)
     least_word_clocks = least_clocks(given, network, costs) if len(given) else 0.0
     return CompiledPhases(
@@ -660,37 +661,5 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         timetable=timetable,
         costs=costs,
         net=network,
-        provenance=provenance_of(question, "compile_phases", network),
-    )
-
-
-def _simulated(
-    question: CompileQuestion,
-    plan: Plan,
-    timetable: Timetable,
-    costs: ConSetCosts,
-    passing: MessageCosts,
-) -> Simulated:
-    """Run phases and messages. What was finished when it was interrupted is kept."""
-    from netloom.phases.execution import execute, message_passing
-
-    at_channels = replace(passing, clocks_per_word=question.channel_clocks_per_word)
-    executed, passed, note, interrupted = None, None, None, False
-    try:
-        executed = execute(plan, costs, timetable=timetable)
-        passed = message_passing(plan.connections, plan.topology, at_channels, seed=question.seed)
-    except KeyboardInterrupt:
-        note, interrupted = "interrupted: what was finished by then", True
-    except DeadlockError as error:
-        note = f"no messages: {error}"
-    if executed is None:
-        return Simulated(note=note, interrupted=interrupted)
-    return Simulated(
-        conset=executed.clocks,
-        message_passing=passed.clocks if passed else None,
-        phases=tuple((executed.phase_cycles * executed.cycle_clocks).tolist()),
-        channel_load=tuple(executed.channel_load.tolist()),
-        note=note,
-        execution=executed,
-        interrupted=interrupted,
+        provenance=named.provenance_of(question, "compile_phases", network),
     )

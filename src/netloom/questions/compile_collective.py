@@ -20,33 +20,13 @@ from netloom.base.words import arrows, counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import Timeline
 from netloom.machines.named_machines import Clock, clock_of
-from netloom.phases.collectives.figures import (
-    NEAR,
-    Channel,
-    FewSteps,
-    Point,
-    ScheduleSpeed,
-    Use,
-    channels_of,
-    use_of,
-)
+from netloom.phases.collectives import figures
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Schedule
-from netloom.questions import terminal
+from netloom.questions import fields, terminal
 from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import Question, argument, option
-from netloom.questions.fields import (
-    BrokenParts,
-    HostNames,
-    NodeList,
-    OnePath,
-    OnNetwork,
-    Seeded,
-    Timing,
-    refuse,
-    routing_option,
-)
 from netloom.questions.named import allocated, check_apart, network_of, provenance_of, routing_of
 from netloom.questions.outputs import PERFETTO, PLOT, Output
 from netloom.questions.plans import part_of, plan_output, schedule_timeline
@@ -103,7 +83,7 @@ class WhichSchedule(Question, panel="Collective"):
         le=LONGEST_SECONDS,
         shown_default="until more chunks are no better",
     )
-    routing: OnePath | None = routing_option(
+    routing: fields.OnePath | None = fields.routing_option(
         "Routing of messages, such as lfts:FILE (all-gather and reduce-scatter).",
         default=None,
         shown_default="any routes",
@@ -111,7 +91,13 @@ class WhichSchedule(Question, panel="Collective"):
 
 
 class CompileCollectiveQuestion(
-    HostNames, Seeded, Timing, NodeList, BrokenParts, OnNetwork, WhichSchedule
+    fields.HostNames,
+    fields.Seeded,
+    fields.Timing,
+    fields.NodeList,
+    fields.BrokenParts,
+    fields.OnNetwork,
+    WhichSchedule,
 ):
     """A collective, and the network that a schedule is made for."""
 
@@ -147,14 +133,14 @@ class CollectiveSchedule(Answer):
     topology: str = figure(table=False)
     failures: dict[str, object] | None = figure(table=False)
     clock: Clock = figure("bytes and seconds", table=False)
-    speed: ScheduleSpeed = figure(at=".")
+    speed: figures.ScheduleSpeed = figure(at=".")
     root: int = figure(table=False)
     padded_size: float = figure("size if chunks are whole bytes", "bytes")
     method: str = figure("made of")
     rounds: int | None = figure()
     proof: str = figure(table=False)
     note: str | None = figure(table=False)
-    few_steps: FewSteps | None = figure()
+    few_steps: figures.FewSteps | None = figure()
     seconds: float = figure(unit="seconds", table=False)
     inside_nodes: float | None = figure("bytes that stay inside nodes", SHARE)
     schedule: Schedule = unseen()
@@ -190,7 +176,7 @@ class CollectiveSchedule(Answer):
     def cut(self) -> bool:
         """Whether a limit of time may be why it is far from the bound."""
         limited = self.asked["seconds"] is not None and not self.few_steps
-        return limited and self.speed.efficiency < NEAR
+        return limited and self.speed.efficiency < figures.NEAR
 
     def judged(self) -> Verdict:
         """Return how fast the schedule is, beside the best possible, and what that is set by."""
@@ -201,7 +187,7 @@ class CollectiveSchedule(Answer):
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
         speed, why = self.speed, ""
         long = speed.latency_share >= LATENCY and not speed.by_latency
-        if long and not self.few_steps and speed.efficiency < NEAR:
+        if long and not self.few_steps and speed.efficiency < figures.NEAR:
             took = units.seconds(speed.finish_seconds)
             why = f"latencies alone take {units.seconds(speed.latency_seconds)} of {took}"
         limits = ""
@@ -242,7 +228,7 @@ class CollectiveSchedule(Answer):
         fast, most = (
             units.rate(each, 4) for each in (speed.algorithm_bandwidth, speed.bound_bandwidth)
         )
-        mark = "fine" if speed.efficiency >= NEAR else "limited"
+        mark = "fine" if speed.efficiency >= figures.NEAR else "limited"
         return mark, f"{part_of(speed.efficiency)} of the {what}: {fast} of {most}."
 
     def figure_lines(self, width: int = 80) -> list[str]:
@@ -271,11 +257,6 @@ class CollectiveSchedule(Answer):
             some = ", ".join(f"({', '.join(map(str, each))})" for each in few.undecided[:4])
             yield f"the time did not suffice for {some} (steps, rounds, chunks)"
 
-    def explained(self) -> list[str]:
-        """Return the verdict, the bottleneck, what is proven and what was assumed."""
-        said = [self.verdict.sentence, self.speed.bound, self.proof]
-        return said + ([self.note] if self.note else [])
-
     def write(self, path: str | Path) -> None:
         """Write the schedule as a plan file. See ``docs/plan-file.md``."""
         from netloom.phases.collectives.schedules import write_schedule
@@ -286,21 +267,21 @@ class CollectiveSchedule(Answer):
         """Return when each message leaves and arrives, rank by rank."""
         return schedule_timeline(self.schedule)
 
-    @table(Point)
+    @table(figures.Point)
     def frontier(self) -> dict[str, Any]:
         """Return the schedules of few steps that matter. No rows if others were asked for."""
         rows = self.few_steps.frontier if self.few_steps else ()
-        return {each.name: [each.of(row) for row in rows] for each in leaves(Point)}
+        return {each.name: [each.of(row) for row in rows] for each in leaves(figures.Point)}
 
-    @table(Channel)
+    @table(figures.Channel)
     def channels(self) -> dict[str, Any]:
         """Return what crosses each channel, the busiest first."""
-        return channels_of(self.schedule)
+        return figures.channels_of(self.schedule)
 
-    @table(Use)
+    @table(figures.Use)
     def use(self) -> dict[str, Any]:
         """Return how much of the busiest channels is used in each part of the time."""
-        return use_of(self.schedule)
+        return figures.use_of(self.schedule)
 
     def footer(self) -> list[str]:
         """Return how near the bound the schedule is, and what limits it."""
@@ -359,7 +340,9 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     if not size > 0:
         raise InputError("size", f"{question.size}", "above 0, such as 1GB")
     topology, machine = network_of(question, switches=True)
-    refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
+    fields.refuse(
+        question, ("overhead",), "none: schedules leave what processors take out of account"
+    )
     clock = clock_of(question, topology, machine, assume=True)
     hosts = allocated(question, topology)  # of each rank: those that run tasks, in their order
     if question.ranks is not None:
@@ -473,10 +456,8 @@ def compile_collective(
     if assumed:
         words.append(f"{assumed}.")
     if timed.inside_nodes is not None:
-        words.append(
-            "Messages inside nodes are taken as free, by links that never limit: "
-            f"{percent(timed.inside_nodes)} of the bytes (--count-inside-nodes counts them)."
-        )
+        free = f"{percent(timed.inside_nodes)} of the bytes (--count-inside-nodes counts them)."
+        words.append(f"Messages inside nodes are taken as free, by links that never limit: {free}")
     elif topology.num_nodes < topology.num_hosts:
         words.append("Messages between hosts of one node are counted on the network.")
     if schedule.padded_bytes > schedule.size_bytes:
@@ -490,14 +471,14 @@ def compile_collective(
         topology=topology.name,
         failures=broken_parts(topology),
         clock=ready.clock,
-        speed=ScheduleSpeed.of(schedule, judged),
+        speed=figures.ScheduleSpeed.of(schedule, judged),
         root=schedule.program.root,
         padded_size=schedule.padded_bytes,
         method=method,
         rounds=rounds,
         proof=f"The schedule was executed on data and fits all channels. The bound is {how}.",
         note=" ".join(words) or None,
-        few_steps=FewSteps.of(few, timed.finish_seconds) if few else None,
+        few_steps=figures.FewSteps.of(few, timed.finish_seconds) if few else None,
         seconds=made,
         inside_nodes=timed.inside_nodes,
         schedule=schedule,

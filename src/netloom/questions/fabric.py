@@ -14,7 +14,7 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, Number, derived, figure, unseen
 from netloom.base.progress import patience
-from netloom.base.words import begun, counted, listed, number, percent
+from netloom.base.words import counted, listed, number, percent
 from netloom.fabrics.figures import (
     EVEN,
     PROVED,
@@ -43,7 +43,7 @@ from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode
 from netloom.questions.named import network_again, network_of, provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom.questions.terminal import ended, short_name
+from netloom.questions.terminal import short_name
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import Fault, ForwardingTable, lane_circle, table_problems
@@ -152,11 +152,6 @@ class FabricCheck(Answer):
     """
 
     ABOVE: ClassVar = True
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "cables": "Paths on each channel",
-        "jobs": "What jobs cost each other",
-        "network": "Where the paths are",
-    }
 
     topology: str = figure(table=False)
     shape: str = figure(table=False)
@@ -177,8 +172,8 @@ class FabricCheck(Answer):
     jobs: tuple[JobCost, ...] = figure()
     most_shared: tuple[SharedCable, ...] = figure(at="shared_cables")
 
-    network: Topology | None = unseen()
-    forwarding: ForwardingTable | None = unseen()
+    network: Topology = unseen()
+    forwarding: ForwardingTable = unseen()
     shared: tuple[SharedCable, ...] = unseen(default=())
 
     @derived("the worst of what was found", at="verdict.level", table=False)
@@ -362,24 +357,10 @@ class FabricCheck(Answer):
         made = "" if self.routing.startswith("lfts:") else ", as OpenSM's engine would make them"
         yield f"tables: {self.routing}{made}"
 
-    def explained(self) -> list[str]:
-        """Return what a page says of it."""
-        lines, half = self.verdict.lines, self.figures.effective_bisection
-        told = [self.verdict.sentence, lines.get("where", ""), lines.get("why", "")]
-        if half.mean is not None:
-            told.append(
-                f"In random matchings pairs of hosts get {percent(half.mean)} of a host's "
-                f"bandwidth on average; no tables give more than {percent(half.bound)}"
-            )
-        told += [*self.missing, *(each.words for each in self.jobs)]
-        return [ended(begun(each)) for each in told if each]
-
     @table(Channel)
     def channels(self) -> Mapping[str, Any]:
         """Return one row per channel between routers: its ends, and its load by an all-to-all."""
         net, tables = self.network, self.forwarding
-        assert net is not None
-        assert tables is not None
         count = net.num_network_channels
         hosts, paths = busiest_destinations(net, tables, self.figures.taking)
         leads_to = [
@@ -517,9 +498,7 @@ def prepare(question: FabricQuestion) -> ReadyFabric:
         graph = read(program or "all-to-all", tasks=places.count, seed=question.seed)
         if graph.num_tasks > places.count:
             tasks = f"{counted(graph.num_tasks, 'task', ',')} of {graph.name}"
-            wanted = f"at most {places.count:,}, one for each host of job {name}"
-            if question.tasks_per_node > 1:
-                wanted = f"at most {places.count:,}, the places that job {name} has on its nodes"
+            wanted = f"at most {places.count:,}, the places that job {name} has on its nodes"
             raise InputError("job", tasks, wanted)
         volume = graph.bytes if graph.bytes.any() else np.ones(graph.num_edges)
         host_of = places.at(np.arange(graph.num_tasks))  # in the order of the list

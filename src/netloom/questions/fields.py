@@ -348,10 +348,14 @@ class NetworkQuestion(Seeded, RouterFields, BrokenParts, PacketRouting, OnNetwor
 
 
 def refuse(question: Question, fields: Sequence[str], wanted: str) -> None:
-    """Raise InputError if one of the fields was given, where it says nothing of what was asked."""
-    for name in fields:
-        value, default = getattr(question, name), type(question).model_fields[name].default
-        if not np.array_equal(value, default):
+    """Raise InputError if one of the fields was given, where it says nothing of what was asked.
+
+    Fields that the question does not have are left out.
+    """
+    known = type(question).model_fields
+    for name in filter(known.__contains__, fields):
+        value = getattr(question, name)
+        if not np.array_equal(value, known[name].default):
             plain = isinstance(value, str | int | float)  # an array has many lines
             found = f"'{value}'" if plain else "a value"
             raise InputError(name, found, wanted)
@@ -365,11 +369,8 @@ def asked_router(question: RouterFields, on: Machine | None) -> tuple[str, Route
     InputError
         If there is no such router, or a field's value is out of range.
     """
-    changes = {
-        field: value
-        for field in ROUTER_FIELDS
-        if (value := getattr(question, field)) is not None
-    }  # fmt: skip
+    given = {field: getattr(question, field) for field in ROUTER_FIELDS}
+    changes = {field: value for field, value in given.items() if value is not None}
     asked = question.router
     if isinstance(asked, dict):
         asked = router(**asked)

@@ -57,30 +57,10 @@ from netloom.mapping.placements import check_room, ranks_on_computers
 from netloom.mapping.search.generations import judged_layout
 from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, objective_of
 from netloom.mapping.search.starts import random_starts
-from netloom.questions import terminal
+from netloom.questions import fields, named, terminal
 from netloom.questions.analyze import Analysis, MappedNetwork
 from netloom.questions.answers import Answer, Mark, Measure, Verdict, table
 from netloom.questions.base import MOST, ask, option
-from netloom.questions.fields import (
-    Allocated,
-    BrokenParts,
-    EdgeWeight,
-    HostNames,
-    PathRouting,
-    ProgramFile,
-    ProgramOnNetwork,
-    Seeded,
-    refuse,
-)
-from netloom.questions.named import (
-    allocated,
-    entering,
-    network_again,
-    network_of,
-    provenance_of,
-    read_program,
-    routing_of,
-)
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
 from netloom.questions.terminal import IN_ORDER, short_name, size_of, subject
@@ -164,14 +144,14 @@ CHECK = "Simulation of before and after"
 
 
 class MappingQuestion(
-    Seeded,
-    BrokenParts,
-    HostNames,
-    PathRouting,
-    EdgeWeight,
-    Allocated,
-    ProgramFile,
-    ProgramOnNetwork,
+    fields.Seeded,
+    fields.BrokenParts,
+    fields.HostNames,
+    fields.PathRouting,
+    fields.EdgeWeight,
+    fields.Allocated,
+    fields.ProgramFile,
+    fields.ProgramOnNetwork,
     panel=SEARCH,
 ):
     """The best place of each task of a program: its communication contends least there."""
@@ -284,13 +264,6 @@ class ProgramMapping(Answer):
     """
 
     ROWS: ClassVar[type[Figures]] = ComparedMapping
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "before": "Channels by load, before",
-        "after": "Channels by load, after",
-        "difference": "What the mapping changes on each channel",
-        "objective": "What the mapping changes",
-        "falling": "All channels by load, before and after",
-    }
 
     app: str = figure()
     topology: str = figure()
@@ -433,11 +406,9 @@ class ProgramMapping(Answer):
             half = number(compared.half_width) + " cycles"
             if compared.quantity != LATENCY:
                 half = number(100 * compared.half_width) + " points"
-            notes.append(
-                f"Simulated at {percent(self.simulated.load)} load in "
-                f"{counted(compared.pairs, 'pair')} of runs. The difference is known to "
-                f"±\u00a0{half}."
-            )
+            runs = f"{counted(compared.pairs, 'pair')} of runs"
+            notes.append(f"Simulated at {percent(self.simulated.load)} load in {runs}.")
+            notes.append(f"The difference is known to ±\u00a0{half}.")
         return Verdict(mark, sentence, "", lines, self._next(), " ".join(notes))
 
     def _simulated(self, compared: PairedRuns) -> str:
@@ -534,15 +505,11 @@ class ProgramMapping(Answer):
         if abs(before.inside_nodes - after.inside_nodes) > CLOSE:
             return ""  # loads are of what enters the network, which differs
         first, last = before.own.saturation, after.own.saturation
+        most = before.split_bound or first.upper_bound, after.split_bound or last.upper_bound
         said = []
         for label, star, *known in (
             (f"first {before.node} delayed at", "*", first.worst_node, last.worst_node),
-            (  # half-way traffic may go both ways
-                "nothing beyond",
-                "",
-                before.split_bound or first.upper_bound,
-                after.split_bound or last.upper_bound,
-            ),
+            ("nothing beyond", "", *most),  # half-way traffic may go both ways
         ):
             if None not in known:
                 was, now = (load_share(each) for each in known)
@@ -698,10 +665,8 @@ class ProgramMapping(Answer):
 
     def footer(self) -> list[str]:
         """Return what was mapped, by which objective, and what the search began with."""
-        return [
-            f"{self.app} mapped onto {self.topology}, {self.routing}; objective "
-            f"{self.objective.name}; {self._began()}"
-        ]
+        what = f"{self.app} mapped onto {self.topology}, {self.routing}"
+        return [f"{what}; objective {self.objective.name}; {self._began()}"]
 
     def arranged(self) -> list[Any]:
         """Return the network before, after and their difference, above what the mapping changes."""
@@ -722,7 +687,7 @@ class ProgramMapping(Answer):
 
         The scale is gray up to the lower of both means: so what is busiest afterwards can be seen.
         """
-        from netloom.drawing.networks.chart import LOAD, ON, loaded_chart
+        from netloom.drawing.networks.chart import LOAD, ON
 
         channels, title, scale = self.channels(), self.load_unit + ON, None
         both = {when: channels.filter(mapping=when) for when in WHEN}
@@ -730,14 +695,12 @@ class ProgramMapping(Answer):
         if all(map(len, loads.values())):
             most = max(float(each.max()) for each in loads.values())
             scale = min(float(each.mean()) for each in loads.values()), most or 1.0
-        net = network_again(self.network, self.asked, both["before"])
-        shown = partial(loaded_chart, net, load=LOAD, title=title, width=width)
+        shown = partial(self.network_drawn, load=LOAD, title=title, width=width)
         drawn = {
             when: shown(channels=both[when], scale=scale, when=said) for when, said in WHEN.items()
         }
-        if len(loads["before"]) == len(loads["after"]):
-            before = loads["before"].astype(np.float64)
-            drawn["difference"] = shown(channels=both["after"], when="Difference", before=before)
+        before = loads["before"].astype(np.float64)
+        drawn["difference"] = shown(channels=both["after"], when="Difference", before=before)
         return drawn
 
     def _compared(self) -> dict[str, Any]:
@@ -843,18 +806,18 @@ def prepare(question: MappingQuestion) -> MappingTask:
     if question.load is not None and not question.simulate:
         raise InputError("load", f"{question.load:g} without a simulation", "simulate as well")
     if question.layout is not None:
-        refuse(question, ("seconds", "rounds", "tasks_per_node"), "a search, with no layout")
+        fields.refuse(question, ("seconds", "rounds", "tasks_per_node"), "a search, with no layout")
     objective_of(question.objective)
-    graph = read_program(question.app, messages=question.messages, parts=question.parts)
-    network, machine = network_of(question)
-    places = places_of(allocated(question, network), network, question.tasks_per_node)
+    graph = named.read_program(question.app, messages=question.messages, parts=question.parts)
+    network, machine = named.network_of(question)
+    places = places_of(named.allocated(question, network), network, question.tasks_per_node)
     check_room(graph.num_tasks, places.num_groups, question.tasks_per_node, network.name)
     nodes, tasks_per_host = places.each()
     task = MappingTask(
         graph=graph,
         network=network,
         machine=machine,
-        routing=routing_of(question.routing, network),
+        routing=named.routing_of(question.routing, network),
         node_of=places.at(np.arange(graph.num_tasks)),
         question=question,
         nodes=nodes,
@@ -974,11 +937,11 @@ def _simulations(
     """Return what was simulated: the runs of the question's seed, and all pairs compared."""
     first = {when: each[0] for when, each in runs.items() if each}
     told = {
-        when: run.table().row(0, named=True) | {"worst_node_share": worst_share(run)}
+        when: run.table().row(0, named=True) | {"worst_node_share": run.point.worst.share}
         for when, run in first.items()
     }
     pairs = [
-        [SimulatedRun(run.packet_latency, worst_share(run)) for run in each]
+        [SimulatedRun(run.packet_latency, run.point.worst.share) for run in each]
         for each in runs.values()
     ]
     return Simulated(
@@ -989,11 +952,6 @@ def _simulations(
         note=note,
         runs=first,
     )
-
-
-def worst_share(simulation: Simulation) -> float:
-    """Return how much of what it offers the worst node gets accepted."""
-    return simulation.point.worst.share
 
 
 def _refuse_ranks(task: MappingTask, form: str, hosts: Sequence[str] | None) -> None:
@@ -1118,7 +1076,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         allocated_nodes=len(task.nodes),
         routing=str(task.routing),
         weight=question.weight,
-        inside_nodes=entering(task.graph, task.network, applied, question.weight)[1],
+        inside_nodes=named.entering(task.graph, task.network, applied, question.weight)[1],
         between_nodes=Between(before=value_of.between(identity), after=value_of.between(applied)),
         objective=Objective.of(found, value_of, task.network),
         before=before,
@@ -1142,5 +1100,5 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         nodes=task.nodes,
         found=found,
         routes=routes,
-        provenance=provenance_of(question, "find_mapping", task.network),
+        provenance=named.provenance_of(question, "find_mapping", task.network),
     )

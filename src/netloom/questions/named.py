@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from netloom.base.spec import split_spec
 from netloom.base.textfiles import file_kind
 from netloom.base.words import counted, or_near
 from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
+from netloom.questions.base import Question, plain_field
 from netloom.routing import NamedRouting, Routing, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, counting_inside, topology
@@ -39,10 +40,17 @@ from netloom.workload.traffic.parse import made, plain_traffic, same, traffic_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from netloom.questions.base import Question
+
+class NamesNetwork(Protocol):
+    """A question that names a network, and what of it is broken."""
+
+    on: str | Topology | Machine
+    failed_channels: str | None
+    failed_nodes: str | None
+    count_inside_nodes: bool
 
 
-PLAIN = (str, int, float, list, tuple, dict, np.ndarray, np.generic, PathLike)
+PLAIN = (str, int, float, dict, np.ndarray, np.generic, PathLike)
 """What ``Question.configuration`` records as it is."""
 
 
@@ -60,8 +68,7 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
         return Provenance(configuration, seed, verb=verb)
     for name in configuration:
         value = getattr(question, name)
-        programs = isinstance(value, list) and any(map(_programs_of, value))
-        if value is None or (isinstance(value, PLAIN) and not programs):
+        if value is None or isinstance(value, PLAIN):
             continue
         plain = _again(value, network)
         if plain is None:
@@ -74,11 +81,14 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
 
 
 def _again(value: Any, network: Topology) -> Any:
-    """Return the plain data that makes an object again. None if none does."""
+    """Return the plain data that makes an object again, or those of a list. None if none does."""
     from netloom.workload import read
 
-    if isinstance(value, list):
-        return _plain_programs(value)
+    if isinstance(value, PLAIN):
+        return plain_field(value)
+    if isinstance(value, list | tuple):
+        found = [_again(each, network) for each in value]
+        return None if any(each is None for each in found) else found
     if isinstance(value, Topology) and value.broken:
         whole = network.whole
         lost = np.array(broken_channels(network), np.int64)
@@ -107,27 +117,6 @@ def _again(value: Any, network: Topology) -> Any:
         return None
     name = str(getattr(value, "name", value))
     return name if same(made(partial(make, name)), value) else None
-
-
-def _programs_of(item: Any) -> list[ProcessGraph]:
-    """Return the process graph in one of several programs, perhaps beside its nodes."""
-    parts = item if isinstance(item, list | tuple) else (item,)
-    return [part for part in parts if isinstance(part, ProcessGraph)]
-
-
-def _plain_programs(value: list[Any]) -> list[Any] | None:
-    """Return programs as their names and nodes, if all names make the same programs again."""
-    from netloom.workload import read
-
-    graphs = [graph for item in value for graph in _programs_of(item)]
-    if not all(same(made(partial(read, graph.name)), graph) for graph in graphs):
-        return None
-    found: list[Any] = []
-    for item in value:
-        app, *nodes = item if isinstance(item, list | tuple) else (item,)
-        name = app.name if isinstance(app, ProcessGraph) else app
-        found.append([name, np.asarray(nodes[0]).tolist()] if nodes else name)
-    return found
 
 
 def read_program(
@@ -215,9 +204,9 @@ def read_traffic(
 
 def find_network(
     on: str | Topology | Machine,
-    *,
     failed_channels: str | None = None,
     failed_nodes: str | None = None,
+    *,
     count_inside_nodes: bool = False,
     switches: bool = False,
 ) -> tuple[Topology, Machine | None]:
@@ -251,17 +240,15 @@ def find_network(
         on = f"{OF_FILE}:{on}"
     if isinstance(on, str) and names_machine(on):
         on = machine(on)
-    if isinstance(on, str) and ":" not in on and file_kind(on) == "a file":
-        from netloom.topology.subnets.files import spec_of_file
-
-        raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
     if isinstance(on, str) and ":" not in on:
+        if file_kind(on) == "a file":
+            from netloom.topology.subnets.files import spec_of_file
+
+            raise InputError("on", f"the file '{on}'", f"{spec_of_file(on)}, which reads it")
+        wanted = f"a network such as mesh:8x8, or a machine: {', '.join(machine_names())}"
+        wanted = or_near(on, [*SPECS, *machine_names()], f"{wanted}, machine:FILE")
         if on in SPECS:
             wanted = f"a network with its size, such as {SPECS[on].forms[0]}"
-        else:
-            machines = ", ".join(machine_names())
-            wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
-            wanted = or_near(on, [*SPECS, *machine_names()], wanted)
         raise InputError("on", f"'{on}'", wanted)
     on_machine = on if isinstance(on, Machine) else None
     if isinstance(on, Machine):
@@ -291,8 +278,7 @@ def network_again(
     asked
         The fields of the question.
     channels
-        A table of some of its channels: their numbers, ``channel``, and their ends. An older
-        release wrote all of them in order, without numbers.
+        A table of some of its channels: their numbers, ``channel``, and their ends.
 
     Examples
     --------
@@ -301,15 +287,15 @@ def network_again(
     """
     if net is not None:
         return net
-    found = _network(
-        asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"),
-        count_inside_nodes=asked.get("count_inside_nodes", False),
-    )  # fmt: skip
-    if found is None or channels is None or channels.is_empty():
+    broken = asked.get("failed_channels"), asked.get("failed_nodes")
+    inside = asked.get("count_inside_nodes", False)
+    try:
+        found, _ = _found_again(asked["on"], *broken, count_inside_nodes=inside)
+    except (InputError, OSError):
+        return None
+    if channels is None or channels.is_empty():
         return found
-    listed = np.arange(channels.height)  # as the last release had them
-    if "channel" in channels.columns:
-        listed = channels["channel"].to_numpy()
+    listed = channels["channel"].to_numpy()
     same = listed.max() < found.num_channels and all(
         np.array_equal(channels[name], ends[listed])
         for name, ends in (("source_node", found.source_end), ("target_node", found.target_end))
@@ -317,28 +303,18 @@ def network_again(
     return found if same else None
 
 
-@lru_cache(maxsize=16)
-def _network(
-    on: str, failed_channels: str | None, failed_nodes: str | None, *, count_inside_nodes: bool
-) -> Topology | None:
-    try:
-        return find_network(
-            on, failed_channels=failed_channels, failed_nodes=failed_nodes,
-            count_inside_nodes=count_inside_nodes,
-        )[0]  # fmt: skip
-    except (InputError, OSError):
-        return None
+_found_again = lru_cache(maxsize=16)(find_network)
 
 
-def network_of(question: Any, *, switches: bool = False) -> tuple[Topology, Machine | None]:
+def network_of(
+    question: NamesNetwork, *, switches: bool = False
+) -> tuple[Topology, Machine | None]:
     """Return the network that a question names, without its broken parts, and the machine.
 
     ``switches`` as in ``find_network``.
     """
-    return find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes,
-        count_inside_nodes=question.count_inside_nodes, switches=switches,
-    )  # fmt: skip
+    broken, inside = (question.failed_channels, question.failed_nodes), question.count_inside_nodes
+    return find_network(question.on, *broken, count_inside_nodes=inside, switches=switches)
 
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> Ints:
@@ -375,12 +351,8 @@ def entering(
 
 def placing(question: Any) -> dict[str, Any]:
     """Return what a question says of where tasks may run, as ``place_program`` takes it."""
-    return {
-        "seed": question.seed,
-        "tasks_per_node": question.tasks_per_node,
-        "nodes": question.nodes,
-        "hosts": _names(question),
-    }
+    same = {name: getattr(question, name) for name in ("seed", "tasks_per_node", "nodes")}
+    return same | {"hosts": _names(question)}
 
 
 def _names(question: Any) -> Sequence[str] | None:

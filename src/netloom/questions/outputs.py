@@ -187,10 +187,8 @@ def _numbered(answer: Any, names: Sequence[str] | None) -> str:
     letter = "n" if names is None else names[0][:1]
     if names is not None and list(names) != [f"{letter}{at}" for at in range(len(names))]:
         return ""
-    return (
-        f"has the host names {letter}0, {letter}1 … Add --hosts FILE for yours: "
-        "line n names the host of node n, from 0 on."
-    )
+    said = f"has the host names {letter}0, {letter}1 … Add --hosts FILE for yours: line n names "
+    return f"{said}the host of node n, from 0 on."
 
 
 def save_timeline(timeline: Timeline, path: Path, **about: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -80,10 +80,6 @@ class PermutationAnalysis(Answer):
     ``bisection``, ``shifts`` and ``all_to_all`` are None where they were not asked for, or are too
     many: ``note`` says why.
     """
-
-    PART_TITLES: ClassVar = {
-        "bisection": "Effective bisection bandwidth", "shifts": "Paths by shift"
-    }  # fmt: skip
 
     topology: str = figure(table=False)
     hosts: int = figure(table=False)

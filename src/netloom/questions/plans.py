@@ -337,11 +337,8 @@ def _verified_collective(path: str, text: str, fabric: Mapping[str, Any]) -> Ver
     verified = judged.bound_seconds > 0
     run = _replayed(path, fabric, speed.size) if fabric else None
     from_what = "its cut" if schedule.bound.prices is None else "its prices of channels"
-    how = (
-        f", computed anew from {from_what}"
-        if verified
-        else " in the file, which was not computed anew"
-    )
+    anew = f", computed anew from {from_what}"
+    how = anew if verified else " in the file, which was not computed anew"
     proves = [
         f"Data: all {counted(speed.messages, 'message', ',')} were executed. Each rank ends with "
         f"what {speed.collective} means, no contribution counts twice, and nothing is sent before "
@@ -352,13 +349,12 @@ def _verified_collective(path: str, text: str, fabric: Mapping[str, Any]) -> Ver
     ]
     if few is not None:
         times = Fraction(few.times_slowest).limit_denominator(10**6)
-        proves.append(
-            f"Steps: {few.steps}, one after the other. No schedule of at most "
-            f"{counted(few.most_steps, 'step')} sends for less than "
-            f"{units.seconds(few.bound_seconds, 4)}, checked with exact fractions from "
-            f"{counted(few.numbers, 'number', ',')}: {times} times what a channel of "
-            f"{units.rate(float(schedule.network.rate.min()))} takes for the data of a rank."
-        )
+        steps, least = counted(few.most_steps, "step"), units.seconds(few.bound_seconds, 4)
+        rate = units.rate(float(schedule.network.rate.min()))
+        said = f"Steps: {few.steps}, one after the other. No schedule of at most {steps} sends for "
+        said += f"less than {least}, checked with exact fractions from "
+        said += f"{counted(few.numbers, 'number', ',')}: {times} times what a channel of {rate} "
+        proves.append(f"{said}takes for the data of a rank.")
     return VerifiedCollective(
         plan=path,
         topology=schedule.network.name,
@@ -387,13 +383,10 @@ def _verified_msccl(path: str, fabric: Mapping[str, Any]) -> VerifiedProgram:
         raise InvalidPlanError(wrong) from None
     size = units.parse_bytes(fabric["size"], where="size") if "size" in fabric else None
     run = _replayed(execution, fabric, size or 0.0) if fabric else None
-    messages, depth = (
-        counted(many, "message", ",") for many in (len(execution.sent), execution.depth)
-    )
-    data = (
-        f"Data: {messages}, at most {depth} one after the other, were executed by their thread "
-        f"blocks without deadlock. Each rank ends with what {program.collective} means."
-    )
+    both = len(execution.sent), execution.depth
+    messages, depth = (counted(many, "message", ",") for many in both)
+    data = f"Data: {messages}, at most {depth} one after the other, were executed by their thread "
+    data += f"blocks without deadlock. Each rank ends with what {program.collective} means."
     padded = execution.padding(size) if size else None
     return VerifiedProgram(
         plan=path,

@@ -6,7 +6,7 @@ From its JSON and its tables the answer can be read again. The schema is of what
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -24,7 +24,6 @@ from netloom.base.figures import (
     schema,
     titled_schema,
 )
-from netloom.questions import former
 from netloom.questions.answers import MARKS, Answer
 from netloom.questions.register import Kind, all_kinds, by_verb
 
@@ -43,13 +42,13 @@ class Recorded:
     figures
         The JSON of the answer: plain data, its question under ``provenance``. There is no NaN and
         no infinity in it, but None.
-    kept
-        Its tables by name, as they were kept. ``tables`` has them with this release's columns.
+    tables
+        Its tables by name. ``table`` has one row per observation. What is not known is null.
     """
 
     verb: str
     figures: Mapping[str, Any]
-    kept: Mapping[str, pl.DataFrame]
+    tables: Mapping[str, pl.DataFrame]
 
     @property
     def kind(self) -> Kind:
@@ -59,42 +58,14 @@ class Recorded:
     @cached_property
     def answer(self) -> Answer:
         """The answer."""
-        found: Answer = self.kind.read(self.figures, kept=self.kept)
+        found: Answer = self.kind.read(self.figures, kept=self.tables)
         return found
-
-    @property
-    def tables(self) -> Mapping[str, pl.DataFrame]:
-        """Its tables by name. ``table`` has one row per observation. What is not known is null."""
-        return _ToldTables(self)
 
     @property
     def configuration(self) -> Mapping[str, Any]:
         """The question, with every default filled in."""
         found: Mapping[str, Any] = self.figures["provenance"]["configuration"]
         return found
-
-
-class _ToldTables(Mapping[str, "pl.DataFrame"]):
-    """Tables of what is recorded, each read when it is asked for.
-
-    If this release has renamed columns, the answer tells a table with both names.
-    """
-
-    def __init__(self, of: Recorded) -> None:
-        self.of = of
-
-    def __getitem__(self, name: str) -> pl.DataFrame:
-        kept = self.of.kept[name]
-        if self.of.verb not in former.COLUMNS or name not in self.of.answer.tables():
-            return kept
-        found: pl.DataFrame = getattr(self.of.answer, name)()
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.of.kept)
-
-    def __len__(self) -> int:
-        return len(self.of.kept)
 
 
 def record(answer: Answer) -> Recorded:
@@ -266,7 +237,7 @@ def results_schema() -> dict[str, Any]:
     answers = []
     for kind in all_kinds():
         answer = cast("type[Answer]", kind.answer)
-        forms[kind.words] = {"title": kind.title} | _answer(answer, kind.verb)
+        forms[kind.words] = {"title": kind.title} | _answer(answer)
         answers.append({"$ref": f"#/$defs/{kind.words}"})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -276,12 +247,12 @@ def results_schema() -> dict[str, Any]:
     }
 
 
-def _answer(answer: type[Answer], verb: str) -> dict[str, Any]:
+def _answer(answer: type[Answer]) -> dict[str, Any]:
     """Return what an answer's JSON is: its one observation, or several as ``points``."""
     whole = schema(answer)
     for each in places(answer):
         if each.nested and issubclass(each.nested, Answer):
-            whole["properties"][each.name]["anyOf"][0] = _answer(each.nested, "")
+            whole["properties"][each.name]["anyOf"][0] = _answer(each.nested)
     points = whole["properties"].pop("points", None)
     required = [name for name in whole["required"] if name not in ("points", "verdict")]
     found = whole | {"required": [*required, "verdict", "provenance"]}
@@ -298,22 +269,11 @@ def _answer(answer: type[Answer], verb: str) -> dict[str, Any]:
         "required": [*VERDICT["required"], *own_of_verdict["required"]],
     }
     found["properties"] = whole["properties"] | {"verdict": verdict, "provenance": PROVENANCE}
-    for old in former.old_places(verb):
-        *path, last = old.split(".")
-        into = found
-        for part in path:
-            into = into["properties"].get(part, object_schema())
-            into = into["anyOf"][0] if "anyOf" in into else into
-            into = into.get("items", into)
-            into.setdefault("properties", {})
-        into["properties"].setdefault(last, {"deprecated": True})
     rows = answer.tables()
-    found["$defs"] = {}
-    for name, figures in rows.items():
-        row = _row(figures, in_json=rows["table"] is figures)
-        for old in former.old_columns(verb):
-            row["properties"].setdefault(old, {"deprecated": True})
-        found["$defs"][name] = {"type": "array", "items": row}
+    found["$defs"] = {
+        name: {"type": "array", "items": _row(figures, in_json=rows["table"] is figures)}
+        for name, figures in rows.items()
+    }
     return found
 
 

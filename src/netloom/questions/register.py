@@ -16,17 +16,7 @@ from functools import cache, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    NamedTuple,
-    ParamSpec,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    cast,
-)
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
 from netloom.base.declared import declared
 from netloom.base.figures import Figures
@@ -163,6 +153,9 @@ class Head(NamedTuple):
     usual: str
 
 
+SECTIONS = re.compile(r"^(?=Raises\n------|Examples\n--------)", re.MULTILINE)
+"""Where the sections of a docstring begin."""
+
 RAISES = "Raises\n------\n"
 REFUSED = "InputError\n    If a field, a file or their combination cannot be used.\n"
 """What every question raises."""
@@ -180,22 +173,8 @@ OTHERS = "More"
 _DECLARED: dict[str, Kind] = {}
 
 
-class About(TypedDict, total=False):
-    """A question's description. See ``Kind``."""
-
-    words: str
-    title: str
-    example: str
-    page: str
-    sweep: str
-    levels: Levels
-    curve: CurveKind | None
-    outputs: tuple[Output, ...]
-    repeatable: Callable[[dict[str, Any]], dict[str, Any]]
-
-
 def asks(
-    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Unpack[About]
+    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Any
 ) -> Callable[[Callable[[Q, Ready], A]], Callable[P, A]]:
     """Declare that a function answers a question, given what was made ready for it.
 
@@ -225,25 +204,26 @@ def asks(
         # the words that it is listed by, or else the function's name
         place, verb = f"{find.__module__}:{find.__name__}", find.__name__
         words = (words for words, each in functions().items() if each == place)
-        about_it: About = {"words": next(words, verb.replace("_", "-")), **about}
         returned = inspect.get_annotations(find)["return"]
-        said, sections = _split(find.__doc__ or "")
+        said, *rest = SECTIONS.split(inspect.cleandoc(find.__doc__ or ""), maxsplit=1)
         made = Kind(
+            words=about.pop("words", next(words, verb.replace("_", "-"))),
             verb=verb,
-            told=said,
+            told=said.strip(),
             module=find.__module__,
             question=question_kind,
             answer=find.__globals__[returned] if isinstance(returned, str) else returned,
             prepare=prepare,
             find=find,
             function=asked,
-            **about_it,
+            **about,
         )
         signature = signature_of(question_kind)
         asked.__signature__ = signature  # type: ignore[attr-defined]
+        sections = "".join(rest)
         others = "" if sections.startswith(RAISES) else "\n"
         sections = f"{RAISES}{REFUSED}{others}{sections.removeprefix(RAISES)}"
-        asked.__doc__ = f"{said}\n\n{fields_in_words(question_kind)}\n\n{sections}"
+        asked.__doc__ = f"{made.told}\n\n{fields_in_words(question_kind)}\n\n{sections}"
         _DECLARED[made.words] = made
         return asked
 
@@ -290,18 +270,12 @@ def groups() -> dict[str, list[str]]:
     for words, place in functions().items():
         first = words.partition(".")[0]
         if first not in own:
-            told = found.setdefault(_group_of(place), [])
+            package, title = place.partition(":")[0], ""  # GROUP of the nearest package has it
+            while not title and (package := package.rpartition(".")[0]):
+                title = getattr(import_module(package), "GROUP", "")
+            told = found.setdefault(title or OTHERS, [])
             told += [first] * (first not in told)
     return found
-
-
-def _group_of(place: str) -> str:
-    """Return the title of a question's group in the help: ``GROUP`` of the nearest package."""
-    package = place.partition(":")[0]
-    while package := package.rpartition(".")[0]:
-        if title := getattr(import_module(package), "GROUP", ""):
-            return str(title)
-    return OTHERS
 
 
 @cache
@@ -373,14 +347,6 @@ def modules() -> dict[str, str]:
 def all_kinds() -> Iterator[Kind]:
     """Yield all questions. Each is imported."""
     return map(kind_of, all_words())
-
-
-def _split(text: str) -> tuple[str, str]:
-    """Return what a docstring says first, and its sections."""
-    text = inspect.cleandoc(text)
-    found = re.search(r"^(Raises\n------|Examples\n--------)", text, re.MULTILINE)
-    place = found.start() if found else len(text)
-    return text[:place].strip(), text[place:]
 
 
 def flag_of(name: str) -> str:

@@ -16,6 +16,7 @@ from netloom.base.spec import real_number
 from netloom.base.units import size
 from netloom.base.words import begun, counted, number, percent
 from netloom.drawing.names import base_names
+from netloom.fabrics import writing
 from netloom.fabrics.balancing import Candidate, Objective, balanced
 from netloom.fabrics.figures import (
     PROVED,
@@ -35,34 +36,14 @@ from netloom.fabrics.program import (
     merged_flows,
     tables_for_program,
 )
-from netloom.fabrics.writing import (
-    Changes,
-    repaired,
-    table_changes,
-    tree_of,
-    write_changes,
-    write_levels,
-    write_lfts,
-    write_qos_policy,
-    write_slurm_topology,
-)
-from netloom.questions import terminal
+from netloom.questions import named, terminal
 from netloom.questions.answers import Answer, Mark, Verdict, table
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric import CLOSE
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
-from netloom.questions.named import (
-    entering,
-    network_again,
-    network_of,
-    num_places,
-    placed,
-    provenance_of,
-    read_program,
-)
 from netloom.questions.outputs import PLOT, Output, check_in_folder
 from netloom.questions.register import asks
-from netloom.questions.terminal import ended, interval, short_name
+from netloom.questions.terminal import interval, short_name
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lfts import named_table
 from netloom.routing.forwarding.tables import MOST_LANES, ForwardingTable, addressed
@@ -160,10 +141,6 @@ class RoutedFabric(Answer):
     """
 
     ABOVE: ClassVar = True
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "cables": "Paths on each channel",
-        "network": "What changes on each channel",
-    }
 
     topology: str = figure(table=False)
     size: FabricSize = figure(at=".")
@@ -171,14 +148,14 @@ class RoutedFabric(Answer):
     objective: str = figure(table=False)
     installed_name: str = figure("installed tables", at="installed", table=False)
     after: TableFigures = figure(at=".")
-    changes: Changes | None = figure(flat="changed_", key=True)
+    changes: writing.Changes | None = figure(flat="changed_", key=True)
     before: TableFigures = figure(flat="before_")
     front: tuple[Candidate, ...] = figure("tables that none surpassed")
     programs: tuple[ProgramCost, ...] = figure()
     missing: tuple[str, ...] = figure()
     fallback: str = figure(table=False)
 
-    network: Topology | None = unseen()
+    network: Topology = unseen()
     installed: ForwardingTable = unseen()
     forwarding: ForwardingTable = unseen()
 
@@ -276,10 +253,8 @@ class RoutedFabric(Answer):
         if new.mean is not None and old.mean is not None:
             error = (((new.sd or 0) ** 2 + (old.sd or 0) ** 2) / new.samples) ** 0.5
             if new.mean > old.mean + 3 * error:
-                return (
-                    f"random pairs get {percent(new.mean)} of a host's bandwidth instead of "
-                    f"{percent(old.mean)}"
-                )
+                gets = f"random pairs get {percent(new.mean)} of a host's bandwidth"
+                return f"{gets} instead of {percent(old.mean)}"
         now, was = self.after.shifts.mean, self.before.shifts.mean
         if now < 0.99 * was:
             return f"a shift puts {number(now)} instead of {number(was)} paths on its busiest cable"
@@ -332,18 +307,14 @@ class RoutedFabric(Answer):
             if half.error:
                 now = f"{interval(100 * half.mean, 100 * half.error)}\u00a0%"
                 sure = " (95\u00a0% interval)"
-            lines["halves"] = (
-                f"random pairs get {percent(old.mean)} → {now} of a host's bandwidth{sure}, "
-                f"at most {percent(half.bound)}"
-            )
+            get = f"random pairs get {percent(old.mean)} → {now} of a host's bandwidth{sure}"
+            lines["halves"] = f"{get}, at most {percent(half.bound)}"
         if changes and changes.entries:
             gone = f"; {number(changes.unavoidable)} of them led over what is gone"
             change = "changes" if changes.entries == 1 else "change"
-            lines["cost"] = (
-                f"{counted(number(changes.entries), 'entry')} {change} in "
-                f"{counted(number(changes.blocks), 'block')} of 64 LIDs"
-                f"{gone * bool(changes.unavoidable)}"
-            )
+            lines["cost"] = f"{counted(number(changes.entries), 'entry')} {change} in "
+            lines["cost"] += f"{counted(number(changes.blocks), 'block')} of 64 LIDs"
+            lines["cost"] += gone * bool(changes.unavoidable)
         if self.after.lanes > 1:
             lines["lanes"] = f"{self.after.lanes} lanes, which OpenSM gives by service level"
             lines["lanes"] += ": -Q -Y qos-policy.conf" * bool(changes)
@@ -363,12 +334,8 @@ class RoutedFabric(Answer):
 
     def remarks(self) -> Iterator[str]:
         """Yield what else there is to know."""
-        yield from map(self.plainly, self._remarks())
-        yield f"{self.topology.removeprefix('fabric:')}: {self.size.words()}"
-
-    def _remarks(self) -> Iterator[str]:
         for each in self.programs:
-            yield f"Limit of {each.name}: {each.why}."
+            yield self.plainly(f"Limit of {each.name}: {each.why}.")
             if each.inside:
                 share = percent(each.inside)
                 yield f"{share} of the traffic of {each.name} stays inside nodes, without a cable."
@@ -378,7 +345,8 @@ class RoutedFabric(Answer):
         if self.missing:
             more = len(self.missing) - MOST_MISSING
             rest = f"; {more} more: netloom fabric" * (more > 0)
-            yield f"Missing: {'; '.join(self.missing[:MOST_MISSING])}{rest}."
+            yield self.plainly(f"Missing: {'; '.join(self.missing[:MOST_MISSING])}{rest}.")
+        yield f"{self.topology.removeprefix('fabric:')}: {self.size.words()}"
 
     def plainly(self, name: str) -> str:
         """Return words with the names of switches as people see them, where these are known."""
@@ -389,18 +357,12 @@ class RoutedFabric(Answer):
     @cached_property
     def _short(self) -> dict[str, str]:
         """The short names of switches. Of an answer from a store its file may be gone: none."""
-        network = network_again(self.network, self.asked)
+        network = named.network_again(self.network, self.asked)
         return short_names(network.routers.labels) if network else {}
-
-    def explained(self) -> list[str]:
-        """Return the verdict, and what goes with it."""
-        told = (self.verdict.sentence, *self.verdict.lines.values(), *self._remarks())
-        return [ended(begun(each)) for each in told]
 
     @table(Channel)
     def channel_table(self) -> Mapping[str, Any]:
         """Return one row per channel between routers: its ends, and its paths before and after."""
-        assert self.network is not None
         return {**cables(self.network), "before": self.before.paths, "after": self.after.paths}
 
     @table(Candidate)
@@ -433,7 +395,7 @@ class RoutedFabric(Answer):
         bound = every.bound if every.time == every.max else None  # it is over bandwidth
         drawn: dict[str, Any] = {"cables": ranked(paths, looks, said, bound=bound)}
         if channels.height:
-            net = network_again(self.network, self.asked)
+            net = named.network_again(self.network, self.asked)
             if net is not None and net.num_network_channels != channels.height:
                 net = None  # the file is another by now
             before, after = (
@@ -458,7 +420,7 @@ def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute, __: Mapping[str
 
 
 def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_lfts(answer.network, answer.forwarding, path)
+    writing.write_lfts(answer.network, answer.forwarding, path)
     line = f"Tables: {path}. OpenSM loads them: opensm -R file -U {path}"
     if answer.after.lanes > 1:
         line += f"\n{answer.after.lanes} lanes need a policy of service, too: -Q -Y, --qos-policy"
@@ -466,22 +428,24 @@ def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
 
 
 def _write_levels(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    lines = write_levels(answer.network, answer.forwarding, path)
+    lines = writing.write_levels(answer.network, answer.forwarding, path)
     return f"Service levels: {path}, {lines:,} lines"
 
 
 def _write_policy(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_qos_policy(answer.network, answer.forwarding, path)
+    writing.write_qos_policy(answer.network, answer.forwarding, path)
     return f"Policy of service: {path}. OpenSM reads it: -Q -Y {path}"
 
 
 def _write_changes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    write_changes(answer.changes, path)
+    writing.write_changes(answer.changes, path)
     return f"Changes: {path}"
 
 
 def _write_slurm(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    return f"Slurm's topology: {path}, {write_slurm_topology(answer.network, path)} switches"
+    return (
+        f"Slurm's topology: {path}, {writing.write_slurm_topology(answer.network, path)} switches"
+    )
 
 
 OUTPUTS = tuple(
@@ -499,7 +463,7 @@ SLURM = Output(
     "The tree as Slurm's topology.conf or .yaml.",
     _write_slurm,
     check_in_folder,
-    refuse=lambda _, ready, __: tree_of(ready.network),
+    refuse=lambda _, ready, __: writing.tree_of(ready.network),
 )
 
 
@@ -520,7 +484,7 @@ class FabricToRoute:
 
 def prepare(question: RouteQuestion) -> FabricToRoute:
     """Read the fabric, its tables and the programs."""
-    network, _ = network_of(question)
+    network, _ = named.network_of(question)
     if question.engine not in (BALANCED, *ENGINES) and not question.engine.startswith("lfts:"):
         wanted = f"{BALANCED}, lfts:FILE, or one of OpenSM's: {', '.join(ENGINES)}"
         raise InputError("engine", f"'{question.engine}'", wanted)
@@ -577,24 +541,26 @@ def _program(item: Any, question: RouteQuestion, network: Topology) -> Program:
             app, weight = behind, real_number(before, where="for")
             if weight <= 0:
                 raise InputError("for", f"'{item}'", "a weight above 0, such as 2*app.mtx")
-        named, at, listed = app.rpartition("@")
+        program, at, listed = app.rpartition("@")
         if at:
-            app, nodes = named, listed
+            app, nodes = program, listed
     own = question.model_copy(update={"nodes": nodes})
     try:
-        tasks = num_places(own, network)
-        graph = read_program(app, messages=None, parts="network", tasks=tasks, seed=question.seed)
+        tasks = named.num_places(own, network)
+        graph = named.read_program(
+            app, messages=None, parts="network", tasks=tasks, seed=question.seed
+        )
     except InputError as error:
         if isinstance(app, str) and app.isidentifier():
             wanted = f"{', '.join(OBJECTIVES)} or a program such as app.mtx"
             raise InputError("for", f"'{item}'", wanted) from error
         raise
-    host_of = placed(own, graph, network)
+    host_of = named.placed(own, graph, network)
     flows = flows_of(network, host_of[graph.source], host_of[graph.target], graph.bytes)
     if not len(flows.source):
         found = f"a program whose tasks send nothing from computer to computer: '{item}'"
         raise InputError("for", found, "one that uses the network")
-    inside = entering(graph, network, host_of)[1]
+    inside = named.entering(graph, network, host_of)[1]
     return Program(str(getattr(item, "name", item)), weight, flows, inside)
 
 
@@ -634,7 +600,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         objective=ready.objective,
         installed_name=str(installed),
         after=after,
-        changes=table_changes(network, installed, made) if has_lids else None,
+        changes=writing.table_changes(network, installed, made) if has_lids else None,
         before=before,
         front=front,
         programs=costs_of(ready.programs, network, installed, made),
@@ -643,7 +609,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         network=network,
         installed=installed,
         forwarding=made,
-        provenance=provenance_of(question, "route_fabric", network),
+        provenance=named.provenance_of(question, "route_fabric", network),
     )
 
 
@@ -655,7 +621,7 @@ def routed(
     if question.engine != BALANCED:
         return named_table(question.engine, network)[0], ()
     if question.repair:
-        return repaired(network, ready.installed, seed=seed), ()
+        return writing.repaired(network, ready.installed, seed=seed), ()
     if ready.programs:
         flows = merged_flows([(each.flows, each.weight) for each in ready.programs])
         with patience("Making tables for the program"):

@@ -204,8 +204,8 @@ def table(
     kind = kind or type(records[0])
     columns = [_column(each, records, answer, plainly) for each in leaves(kind) if each.lead]
     columns = [each for each in columns if any(cell != "–" for cell in each.cells)] or columns
-    told = range(1, len(columns))
-    apart = (keys for keys in told if _differ([each.cells for each in columns[:keys]]))
+    rows = ([each.cells for each in columns[:keys]] for keys in range(1, len(columns)))
+    apart = (len(keys) for keys in rows if len(set(zip(*keys, strict=True))) == len(records))
     return columns_drawn(columns, width, next(apart, 1))
 
 
@@ -238,12 +238,6 @@ def columns_drawn(columns: Sequence[Column], width: int = 80, keys: int = 1) -> 
     for group in groups:
         found += [""] * bool(found) + _drawn(group, width)
     return found
-
-
-def _differ(columns: Sequence[Sequence[str]]) -> bool:
-    """Return whether no two rows of some columns are the same."""
-    rows = list(zip(*columns, strict=True))
-    return len(set(rows)) == len(rows)
 
 
 class Column(NamedTuple):

@@ -346,7 +346,6 @@ class HotSpotSimulation(OfSystem):
     """What ``simulate_hot_spots`` found, at one rate or at several."""
 
     ROWS: ClassVar = CombiningRun
-    PART_TITLES: ClassVar = {"stages": "Queues by stage", "longest": "The most ever held"}
 
     network_stages: int = figure(table=False)
     queue: int | None = figure(at="capacity.queue", table=False)

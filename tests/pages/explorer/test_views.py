@@ -59,7 +59,7 @@ def told(found):
         return [table.group_by("channel").agg(pl.col("words").sum()).sort("channel")["words"]]
     if found.verb == "replay":
         table = table.unique("channel", keep="first").sort("channel")
-        return [table["bytes" if "bytes" in table.columns else "flits"]]
+        return [table["size"]]
     column = {
         "analyze": "weighted_channel_load",
         "simulate_flows": "bytes",
@@ -172,7 +172,7 @@ def test_views_of_an_answer_are_those_of_its_record():
 def test_loads_that_are_not_the_answers_are_refused():
     kept = there_and_back(record(ANSWERS["check_fabric"]()))
     channels = kept.tables["channels"].with_columns(pl.col("paths") + 1)
-    changed = type(kept)(kept.verb, kept.figures, {**kept.kept, "channels": channels})
+    changed = type(kept)(kept.verb, kept.figures, {**kept.tables, "channels": channels})
     with pytest.raises(InputError, match="other loads than when it was answered"):
         views_of(changed)
 
@@ -183,7 +183,7 @@ def test_frames_and_the_answers_own_table_spread_messages_alike():
     names = [arrow(view.topology.channel_name(each)) for each in range(len(view.load))]
     busy = dict(zip(names, np.diff(view.frames.edges) @ view.frames.busy, strict=True))
     parts = answer.busy_channels().with_columns(
-        time=pl.col("utilisation") * (pl.col("end_cycles") - pl.col("begin_cycles"))
+        time=pl.col("utilisation") * (pl.col("end") - pl.col("begin"))
     )
     own = parts.group_by("name").agg(pl.col("time").sum()).rows()
     assert len(own) == 10

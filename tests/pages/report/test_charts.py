@@ -108,7 +108,7 @@ def test_a_network_that_is_gone_or_another_shows_its_loads_in_falling_order(on):
 def test_phases_on_a_network_that_is_gone_still_have_their_words():
     kept = record(compile_phases("all-to-all:16", "torus:4x4", words=16))
     other = renamed(kept, "graph:gone.graphml")
-    (row,) = drawn(other.answer.parts()["phases"])["vconcat"]
+    (row,) = drawn(other.answer.parts()["phases on the network"])["vconcat"]
     loads = [(phase | phase["layer"][0])["data"]["rows"] for phase in row["hconcat"]]
     used = [sum(each["load"] for each in rows) for rows in loads]
     crossed = kept.tables["channels"].group_by("phase", maintain_order=True).sum()

@@ -163,7 +163,7 @@ def test_answers_that_claim_more_than_the_limit_are_not_believed():
     table = found.tables["table"].with_columns(
         stable=pl.lit(True), packet_latency_mean=pl.lit(40.0)
     )
-    claimed = replace(found, kept={**found.kept, "table": table})
+    claimed = replace(found, tables={**found.tables, "table": table})
     ((believed,),) = (each.simulated for each in find_curves([claimed]))
     assert believed.table["load"].to_list() == [0.1, 0.13]
     assert believed.saturation == (0.13, pytest.approx(1 / 7))
@@ -263,7 +263,7 @@ def test_a_curve_goes_on_to_the_load_that_the_text_says_it_keeps_up_with():
     table = first.tables["table"].with_columns(
         stable=pl.lit(value=False), packet_latency_mean=pl.lit(None, pl.Float64)
     )
-    runs[3] = replace(first, kept={**first.kept, "table": table})
+    runs[3] = replace(first, tables={**first.tables, "table": table})
     (found,) = find_curves(runs)
     (one,) = found.simulated
     assert one.kept_up == one.table["load"].max() == 0.2

@@ -276,7 +276,7 @@ def test_a_large_sweep_stays_small(tmp_path):
             key: table.with_columns(**{n: v for n, v in row.items() if n in table.columns})
             for key, table in found.tables.items()
         }
-        points.append(replace(found, figures=found.figures | {"offered": load}, kept=tables))
+        points.append(replace(found, figures=found.figures | {"offered": load}, tables=tables))
     path = report(points, tmp_path / "sweep.html")
     assert path.stat().st_size < 2_500_000
     assert "of 4 runs with different seeds" in path.read_text()

@@ -156,7 +156,7 @@ class TestSimGridNow:
             (routes.offsets, routes.channels), start, np.arange(flows), size,
             by_latency=sharing == "by-latency",
         )  # fmt: skip
-        found = asked.messages()["arrived_seconds"].to_numpy()
+        found = asked.messages()["arrived"].to_numpy()
         assert found == pytest.approx(theirs, rel=WITHIN)
 
     @pytest.mark.parametrize("name", ["routes 1 over time", "weighed at once", "mesh:8x8 at once"])

@@ -15,67 +15,19 @@ from netloom.base.figures import CYCLES, FLITS, SHARE, Figures, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.spec import split_spec
 from netloom.base.words import counted, number, percent
+from netloom.contention import channel_queueing as queueing
 from netloom.contention.busiest import USED, ChannelUse, channel_uses
-from netloom.contention.channel_queueing import (
-    KNEE,
-    LIMITS,
-    Busy,
-    ChannelPrediction,
-    ChannelRouter,
-    PreparedChannels,
-    accuracy_flags,
-    channel_saturation,
-    follow_flows,
-    host_flows,
-    latency_band,
-    limiting_resource,
-    off_by,
-    predict_channels,
-    prepare_channels,
-    resource_name,
-    router_kind,
-    saturation_band,
-    trust,
-)
 from netloom.machines import Machine
+from netloom.questions import fields, named
 from netloom.questions.answers import Mark, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
-from netloom.questions.fields import (
-    ROUTER_FIELDS,
-    AnyPath,
-    EdgeWeight,
-    NetworkQuestion,
-    PatternTraffic,
-    Placed,
-    Program,
-    ProgramFile,
-    asked_router,
-    refuse,
-    routing_option,
-)
-from netloom.questions.named import (
-    entering,
-    mapping_name,
-    network_again,
-    network_of,
-    placed,
-    program_on,
-    provenance_of,
-    read_traffic,
-)
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.shared import (
-    RATES,
-    Checked,
-    CurveAnswer,
-    Simulated,
-    rounded,
-    some_of,
-)
+from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnTopology
 from netloom.questions.simulate.load import BY_LOAD, simulate
+from netloom.questions.simulate.programs import pattern_asked
 from netloom.questions.terminal import arrow, order_named, subject
 from netloom.routing import VirtualChannelRouting, parse, parse_routing, virtual_channel_routing
 from netloom.routing.virtual_channel_tables import CHOOSING
@@ -85,7 +37,6 @@ from netloom.simulation.network.routers import Router
 from netloom.topology import Cube, Topology, average_distance
 from netloom.topology.measures import check_alike
 from netloom.workload import Traffic
-from netloom.workload.programs.shared import between_groups
 from netloom.workload.traffic import from_process_graph
 from netloom.workload.traffic.patterns import Fixed, Weighted
 
@@ -95,9 +46,6 @@ LATENCY_FACTOR = 3.0
 MOST_HOPS = 2**24
 """Hops of all pairs of nodes times VCs: what the model holds in memory."""
 
-OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node")
-"""Fields that say something of ``app`` only."""
-
 STEADY, AT_THE_KNEE, SATURATED = "steady", "knee: simulate", "saturated"
 """What a network is at a load, by the model."""
 
@@ -105,21 +53,28 @@ NEW_MAPPING = ("app", "on", "messages", "parts", "nodes")
 """Fields that a search for a better mapping takes over."""
 
 
-class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic, NetworkQuestion):
+class LatencyQuestion(
+    shared.Simulated,
+    fields.EdgeWeight,
+    fields.Placed,
+    fields.ProgramFile,
+    fields.PatternTraffic,
+    fields.NetworkQuestion,
+):
     """A network whose routing leaves no choice, and the packets of a program or pattern."""
 
-    app: Program | None = option(
+    app: fields.Program | None = option(
         "Process graph, as for analyze (default: the pattern of traffic).",
         default=None,
         panel="Program",
         file=True,
     )
-    routing: AnyPath = routing_option(
+    routing: fields.AnyPath = fields.routing_option(
         "Routing without a choice of channels: default, dimension-order, shortest-"
         "path, layered, up-down or routes:FILE."
     )
     offered: Numbers = option(
-        f"Offered load of the average sending node: 0.2, several, {RATES}.",
+        f"Offered load of the average sending node: 0.2, several, {shared.RATES}.",
         default="0:auto",
         panel="Traffic",
         unit="flits/node/cycle",
@@ -157,7 +112,7 @@ class PredictedLoad(Figures):
     utilisation_max: float = figure("busiest channel", USED, head="busiest", lead=True)
     tightest: str | None = figure("least to spare")
     tightest_utilisation: float | None = figure("what has least to spare is busy", SHARE)
-    simulated: Checked | None = figure(flat="simulated_", lead=True, key=True)
+    simulated: shared.Checked | None = figure(flat="simulated_", lead=True, key=True)
 
 
 class Resource(Figures):
@@ -176,7 +131,7 @@ class Channel(Figures):
     use: ChannelUse = figure(at=".")
 
 
-class LatencyPrediction(CurveAnswer, OnTopology):
+class LatencyPrediction(shared.CurveAnswer, OnTopology):
     """What ``predict_latency`` says, at one load or at several.
 
     Attributes
@@ -198,7 +153,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
     inside_nodes: float = figure(table=False)
     mapping: str | None = figure(table=False)
     routing: str = figure(table=False)
-    vc_layers: int | None = figure("layers of VCs", table=False)
+    vc_layers: int = figure("layers of VCs", table=False)
     router: dict[str, object] = figure(table=False)
     packet_flits: int = figure(unit="flits", table=False)
     zero_load_latency: float = figure("idle", CYCLES, lead=True)
@@ -214,8 +169,8 @@ class LatencyPrediction(CurveAnswer, OnTopology):
     trust: str = figure()
     interrupted: bool = figure()
     points: tuple[PredictedLoad, ...] = figure()
-    network: PredictedNetwork | None = unseen()
-    found: tuple[ChannelPrediction, ...] = unseen(default=())
+    network: PredictedNetwork = unseen()
+    found: tuple[queueing.ChannelPrediction, ...] = unseen(default=())
 
     @property
     def of(self) -> str:
@@ -229,18 +184,15 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         where = f"{arrow(limit.where)} saturates first, busy {percent(limit.utilisation)}"
         if not limit.told:
             where = f"not known: the model has no answer above {_flits(self.saturation)}"
-        limited_by = bound.what.replace(" -> ", "→")
+        full = f"nothing beyond {number(bound.load)} ({bound.what.replace(' -> ', '→')})"
         lines = {
             "where": where,
-            "limits": f"saturates at {self._range}* · nothing beyond {number(bound.load)} "
-            f"({limited_by})",
+            "limits": f"saturates at {self._range}* · {full}",
             "checked": self.checked,
             "care": "; ".join(self.flags),
         }
-        note = (
-            "* estimate. Nine of ten simulated meshes and tori with such routers saturate within "
-            f"{rounded(self.saturation_expected_error)} of it."
-        )
+        note = "* estimate. Nine of ten simulated meshes and tori with such routers saturate within"
+        note += f" {shared.rounded(self.saturation_expected_error)} of it."
         return Verdict(mark, said, "", lines, self._next(mark), note)
 
     def _one(self, point: PredictedLoad) -> tuple[Mark, str]:
@@ -278,7 +230,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
     def _takes(self, point: PredictedLoad) -> str:
         """Return a latency with that of the idle network and its expected error."""
         idle = f"{number(self.zero_load_latency)} idle"
-        error = "" if point.expected_error is None else rounded(point.expected_error)
+        error = "" if point.expected_error is None else shared.rounded(point.expected_error)
         at = f"{number(point.latency)} cycles at {number(point.offered)}"
         return f"{at} ({idle}, model error {error})"
 
@@ -309,7 +261,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
     @property
     def _routers(self) -> str:
         """The routing, the layers of VCs that its paths are in, the router and its packets."""
-        layers = self.vc_layers or 1  # older answers have none
+        layers = self.vc_layers
         router, packets = self.router, f"packets of {counted(self.packet_flits, 'flit')}"
         routing = self.routing + (f" in {layers} layers of VCs" if layers > 1 else "")
         named = f"{router['name']} router, {router['switching']}"
@@ -319,7 +271,6 @@ class LatencyPrediction(CurveAnswer, OnTopology):
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per load and channel: its two nodes, and flits per cycle on it."""
-        assert self.network is not None
         runs = ((each.load, each.utilisation) for each in self.found)
         return channel_uses("offered", runs, self.network.topology)
 
@@ -345,7 +296,7 @@ class LatencyPrediction(CurveAnswer, OnTopology):
         """Return the latency by load, or what one is made of, and the channels."""
         from netloom.drawing.axes import LOAD_STEPS, axis
         from netloom.drawing.load_curves import latency_curve, made_of
-        from netloom.drawing.networks.chart import USE, loaded_chart
+        from netloom.drawing.networks.chart import USE
         from netloom.drawing.networks.traffic import Delays
 
         left: Any = made_of(self.points[0])
@@ -359,9 +310,8 @@ class LatencyPrediction(CurveAnswer, OnTopology):
             left = latency_curve(self.table(), along, self.zero_load_latency, (low, high), near)
         at = self._carried
         channels = self.channels().filter(offered=at)
-        net = network_again(self.network.topology if self.network else None, self.asked, channels)
         delays = Delays(self.saturation / at, 1.0) if at > 0 else None
-        drawn = loaded_chart(net, channels, "utilisation", USE, delays=delays)
+        drawn = self.network_drawn(channels, "utilisation", USE, delays=delays)
         return {"latency": left, "channels": drawn}
 
 
@@ -411,9 +361,9 @@ class PredictedNetwork:
     given_routing: VirtualRouting
     router_name: str
     router: Router
-    prepared: PreparedChannels
+    prepared: queueing.PreparedChannels
     saturation: float
-    limit: Busy
+    limit: queueing.Busy
     limit_told: bool
     bound: Bound
     inside_nodes: float
@@ -421,33 +371,35 @@ class PredictedNetwork:
     @cached_property
     def kind(self) -> str:
         """Which of ``channel_queueing.KINDS`` the router is of."""
-        return router_kind(self.prepared.router, self.prepared.flits)
+        return queueing.router_kind(self.prepared.router, self.prepared.flits)
 
     @cached_property
     def flags(self) -> tuple[str, ...]:
         """Why to expect more than the usual error, a line each."""
         network = self.prepared, self.topology, self.traffic, self.routing, asdict(self.router)
-        return tuple(accuracy_flags(*network, limit_told=self.limit_told))
+        return tuple(queueing.accuracy_flags(*network, limit_told=self.limit_told))
 
-    def place(self, busy: Busy) -> str:
+    def place(self, busy: queueing.Busy) -> str:
         """Name a resource: ``injection at node (0,3)``, ``channel (4,4) -> (4,3)``."""
-        return resource_name(busy, self.prepared, self.topology)
+        return queueing.resource_name(busy, self.prepared, self.topology)
 
-    def load(self, found: ChannelPrediction, simulated: Mapping[str, Any] | None) -> PredictedLoad:
+    def load(
+        self, found: queueing.ChannelPrediction, simulated: Mapping[str, Any] | None
+    ) -> PredictedLoad:
         """Return what is said of one load, and of its run in a simulation, if there is one."""
         saturated = found.saturated or found.load >= self.saturation
-        steady = not saturated and found.load <= KNEE * self.saturation
+        steady = not saturated and found.load <= queueing.KNEE * self.saturation
         latency = float(found.latency) if steady else None
-        part = min(found.load / self.saturation, KNEE)
-        error = latency_band(self.kind, part) if steady else None
+        part = min(found.load / self.saturation, queueing.KNEE)
+        error = queueing.latency_band(self.kind, part) if steady else None
         low, high = None, None
         if latency is not None and error is not None:
             least = found.zero_load_latency
-            low, high = off_by(latency, error.below, error.above, least=least, most=inf)
+            low, high = queueing.off_by(latency, error.below, error.above, least=least, most=inf)
         checked = None
         if simulated is not None:
             mean, half = simulated["packet_latency_mean"], simulated["packet_latency_ci95"]
-            checked = Checked.of(mean, half, latency, stable=simulated["stable"])
+            checked = shared.Checked.of(mean, half, latency, stable=simulated["stable"])
         used = found.utilisation
         return PredictedLoad(
             offered=found.load,
@@ -471,9 +423,9 @@ class PredictedNetwork:
 def prepare(question: LatencyQuestion) -> PredictedNetwork:
     """Return the network, ready to be predicted at any load, and where the model saturates."""
     question.refuse_limits_alone()
-    topology, on_machine = network_of(question)
+    topology, on_machine = named.network_of(question)
     check_alike(topology, "the model of latency")
-    router_name, router = asked_router(question, on_machine)
+    router_name, router = fields.asked_router(question, on_machine)
     if question.switching is not None:
         router = replace(router, switching=question.switching)  # type: ignore[arg-type]
     if router.switching not in ("wormhole", "virtual-cut-through"):
@@ -502,10 +454,12 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
             raise InputError(topology.name, found, wanted)
         pairs = traffic.matrix()
         rates = pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)
-        own, flits = ChannelRouter.of(router), question.packet_flits
+        own, flits = queueing.ChannelRouter.of(router), question.packet_flits
         if topology.direct:
             routing = virtual_channel_routing(topology, given, num_vcs=router.vcs)
-            prepared = prepare_channels(follow_flows(routing, *rates), own, flits=flits)
+            prepared = queueing.prepare_channels(
+                queueing.follow_flows(routing, *rates), own, flits=flits
+            )
             bound = throughput_bound(topology, routing, traffic, router)
             name, layers = routing.name, 1
         else:  # the bound is the channels', hosts' included
@@ -513,15 +467,19 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
                 found = given if isinstance(given, str) else f"the table {given.name}"
                 wanted = "paths between hosts, such as up-down or routes:FILE"
                 raise InputError("routing", found, wanted)
-            flows = host_flows(topology, given, *rates, vcs=router.vcs, most_hops=MOST_HOPS)
-            prepared = prepare_channels(flows, own, flits=flits)
+            flows = queueing.host_flows(
+                topology, given, *rates, vcs=router.vcs, most_hops=MOST_HOPS
+            )
+            prepared = queueing.prepare_channels(flows, own, flits=flits)
             load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
-            fullest = Busy(LIMITS[0], int(np.argmax(load)), 1.0)
-            what = resource_name(fullest, prepared, topology)
+            fullest = queueing.Busy(queueing.LIMITS[0], int(np.argmax(load)), 1.0)
+            what = queueing.resource_name(fullest, prepared, topology)
             bound = Bound(load=prepared.full_load, what=what)
             name, layers = str(given), flows.layers
-        saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
-        limit, told = limiting_resource(prepared, saturation)
+        saturation = min(
+            queueing.channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load
+        )
+        limit, told = queueing.limiting_resource(prepared, saturation)
     return PredictedNetwork(
         topology=topology,
         traffic=traffic,
@@ -576,28 +534,54 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
     20.67
     """
     topology, router, bound = network.topology, network.router, network.bound
-    loads = parse_rates(question.offered, "offered", lambda: network.saturation, nearly=KNEE)
+    loads = parse_rates(
+        question.offered, "offered", lambda: network.saturation, nearly=queueing.KNEE
+    )
     if loads[-1] > 1:
         raise InputError("offered", f"{loads[-1]:g}", "at most 1 (flits/node/cycle)")
     with patience(f"{network.traffic.name} on {topology.name}: channel queueing"):
-        found = tuple(predict_channels(network.prepared, load, crowded=True) for load in loads)
-    error = saturation_band(network.kind).within
+        found = tuple(
+            queueing.predict_channels(network.prepared, load, crowded=True) for load in loads
+        )
+    error = queueing.saturation_band(network.kind).within
     busiest = [each.busiest_channel for each in found if each.busiest_channel >= 0]
-    runs, interrupted = _simulated(question, network, loads)
+    runs: dict[float, dict[str, Any]] = {}  # what the simulator says of loads that can be carried
+    interrupted = False
+    if question.simulate:
+        offered = [load for load in loads if 0 < load <= bound.load]
+        if not offered:
+            wanted = f"above 0, at most {bound.load:.4g} (by {bound.what}), to simulate"
+            raise InputError("offered", f"{loads[0]:g}", wanted)
+        simulated = simulate(
+            topology,
+            count_inside_nodes=question.count_inside_nodes,
+            traffic=network.traffic,
+            load=shared.some_of(offered),
+            routing=network.given_routing,
+            router=router,
+            packet_flits=question.packet_flits,
+            cycles=question.cycles,
+            precision=question.precision,
+            most_cycles=question.most_cycles,
+            seed=question.seed,
+        )
+        rows = simulated.table().iter_rows(named=True)
+        runs = {row["offered"]: row for row in rows if row["packets"]}
+        interrupted = simulated.interrupted
     return LatencyPrediction(
         **vars(OnTopology.of_topology(topology)),
         traffic=network.traffic.name,
         inside_nodes=network.inside_nodes,
-        mapping=None if question.app is None else mapping_name(question.mapping),
+        mapping=None if question.app is None else named.mapping_name(question.mapping),
         routing=network.routing,
         vc_layers=network.layers,
         router={"name": network.router_name, "switching": router.switching}
-        | {name: getattr(router, name) for name in ROUTER_FIELDS},
+        | {name: getattr(router, name) for name in fields.ROUTER_FIELDS},
         packet_flits=question.packet_flits,
         zero_load_latency=found[0].zero_load_latency,
         saturation=network.saturation,
         saturation_expected_error=error,
-        saturation_range=off_by(network.saturation, -error, error, most=bound.load),
+        saturation_range=queueing.off_by(network.saturation, -error, error, most=bound.load),
         saturation_limit=Resource(
             what=network.limit.what,
             where=network.place(network.limit),
@@ -609,26 +593,22 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         busiest_channel=topology.channel_name(busiest[-1]) if busiest else None,
         flags=network.flags,
         router_kind=network.kind,
-        trust=trust(network.kind),
+        trust=queueing.trust(network.kind),
         interrupted=interrupted,
         points=tuple(network.load(each, runs.get(each.load)) for each in found),
         network=network,
         found=found,
-        provenance=provenance_of(question, "predict_latency", topology),
+        provenance=named.provenance_of(question, "predict_latency", topology),
     )
 
 
 def _traffic(question: LatencyQuestion, topology: Topology) -> tuple[Traffic, float]:
     """Return the traffic, and the share that stays inside nodes."""
-    if question.app is None:
-        refuse(question, OF_A_PROGRAM, "app, which this says something of")
-        asked = read_traffic(question.traffic, topology, question.nodes)
-        return between_groups(asked, topology.local_group)
-    if question.traffic is not None:
-        raise InputError("traffic", "traffic as well as app", "one of them")
-    graph = program_on(question, topology)
-    node_of = placed(question, graph, topology)
-    sent, inside = entering(graph, topology, node_of, question.weight)
+    if (pattern := pattern_asked(question, topology)) is not None:
+        return pattern
+    graph = named.program_on(question, topology)
+    node_of = named.placed(question, graph, topology)
+    sent, inside = named.entering(graph, topology, node_of, question.weight)
     traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
     return traffic, inside
 
@@ -644,34 +624,3 @@ def _refuse_choices(topology: Topology, name: str, router: Router, traffic: Traf
     found = f"'{name}', whose packets choose among channels: {bound.sentence}"
     wanted = "one that leaves no choice of channels, such as up-down; or simulate it"
     raise InputError("routing", found, wanted)
-
-
-def _simulated(
-    question: LatencyQuestion, network: PredictedNetwork, loads: tuple[float, ...]
-) -> tuple[dict[float, dict[str, Any]], bool]:
-    """Return what the simulator says of some loads that the network could carry, if asked.
-
-    Also whether it was interrupted. Loads of which it measured nothing are left out.
-    """
-    if not question.simulate:
-        return {}, False
-    bound = network.bound
-    offered = [load for load in loads if 0 < load <= bound.load]
-    if not offered:
-        wanted = f"above 0, at most {bound.load:.4g} (by {bound.what}), to simulate"
-        raise InputError("offered", f"{loads[0]:g}", wanted)
-    found = simulate(
-        network.topology,
-        count_inside_nodes=question.count_inside_nodes,
-        traffic=network.traffic,
-        load=some_of(offered),
-        routing=network.given_routing,
-        router=network.router,
-        packet_flits=question.packet_flits,
-        cycles=question.cycles,
-        precision=question.precision,
-        most_cycles=question.most_cycles,
-        seed=question.seed,
-    )
-    rows = found.table().iter_rows(named=True)
-    return {row["offered"]: row for row in rows if row["packets"]}, found.interrupted

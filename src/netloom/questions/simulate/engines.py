@@ -58,7 +58,7 @@ class Engine:
 
 
 @cache
-def engines() -> dict[str, Engine]:
+def others() -> dict[str, Engine]:
     """Return the engines of other packages, by name."""
     return {name: each.load() for name, each in declared("engines").items()}
 
@@ -256,10 +256,9 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
     InputError
         If a field cannot be used, or belongs to another engine.
     """
-    others = [each for other in engines().values() for each in other.fields.model_fields]
+    _refuse_fields_of_others(question, "flow")
     wanted = f"{IN_CYCLES}: flows have no routers, packets or cycles"
-    routers = ("router", "switching", *ROUTER_FIELDS, *others, "packet_flits", "most_cycles")
-    refuse(question, [each for each in routers if each in type(question).model_fields], wanted)
+    refuse(question, ("router", "switching", *ROUTER_FIELDS, "packet_flits", "most_cycles"), wanted)
     routing = flow_routing(question.routing, topology)
     if question.tolerance and question.injection == "in-order":
         found = f"{question.tolerance:g} with injection in-order"
@@ -299,13 +298,12 @@ def _limited(question: Any, topology: Topology) -> bool:
 
 def refuse_flow_fields(question: Any) -> None:
     """Raise InputError if a field was given that says something of flows only."""
-    own = [name for name in FLOW_FIELDS if name in type(question).model_fields]
-    refuse(question, own, "engine flow, whose flows this says something of")
+    refuse(question, FLOW_FIELDS, "engine flow, whose flows this says something of")
 
 
 def refuse_packets(question: Any) -> None:
     """Raise InputError if messages should be cut, which engines of other packages do not do."""
-    messages = engines()[question.engine].messages
+    messages = others()[question.engine].messages
     refuse(question, ("packet_flits",), f"engine network: {messages} are not cut")
 
 
@@ -338,6 +336,7 @@ def prepare_program(
     topology, on_machine = found or network_of(question)
     if question.engine != "flow":
         refuse_flow_fields(question)
+    _refuse_fields_of_others(question, question.engine)
     if on_machine is not None and flit_bytes is not None:
         on_machine, topology = on_machine.with_flits(topology, flit_bytes)
 
@@ -347,9 +346,8 @@ def prepare_program(
     router: Router | Rules
     routing: VirtualChannelRouting | Routing
     if question.engine == "flow":
-        own = [each for other in engines().values() for each in other.fields.model_fields]
         wanted = f"{IN_CYCLES}: flows have no routers"
-        refuse(question, ("router", "switching", *ROUTER_FIELDS, *own), wanted)
+        refuse(question, ("router", "switching", *ROUTER_FIELDS), wanted)
         if question.packet_flits is not None and getattr(question, "gap_cycles", None) is None:
             wanted = "engine network: flows are not cut into packets"
             raise InputError("packet_flits", f"{question.packet_flits}", wanted)
@@ -359,13 +357,11 @@ def prepare_program(
     elif question.engine != "network":
         wanted = "engine network, whose routers this says something of"
         refuse(question, ("router", *ROUTER_FIELDS), wanted)
-        _refuse_fields_of_others(question)
-        router, routing = engines()[question.engine].prepare(question, topology)
+        router, routing = others()[question.engine].prepare(question, topology)
     else:
         if question.packet_flits is None and longest_flits > LONGEST:
             none = f"none, for messages of up to {counted(longest_flits, 'flit')}"
             raise InputError("packet_flits", none, f"at most {LONGEST}, to cut them")
-        _refuse_fields_of_others(question)
         ends = listed([*OTHERS, "flow"], last="or")
         refuse(question, ("end_channels",), f"engine {ends}, of whose channels this says something")
         _, router = asked_router(question, on_machine)
@@ -387,9 +383,9 @@ def prepare_program(
     )
 
 
-def _refuse_fields_of_others(question: Any) -> None:
+def _refuse_fields_of_others(question: Any, engine: str) -> None:
     """Raise InputError if a field was given that says something of another package's engine."""
-    for name, other in engines().items():
-        if name != question.engine:
+    for name, other in others().items():
+        if name != engine:
             wanted = f"engine {name}, of whose channels this says something"
             refuse(question, list(other.fields.model_fields), wanted)

@@ -24,7 +24,7 @@ from netloom.questions.fields import (
     Seeded,
     Timing,
 )
-from netloom.questions.simulate.engines import OTHERS, engines
+from netloom.questions.simulate.engines import OTHERS, others
 from netloom.simulation.flow.engine import Injection, Sharing
 from netloom.workload import ProcessGraph
 
@@ -63,10 +63,11 @@ class Techniques(Question, panel="Router"):
     )
 
 
-class OpenLoad(
-    Seeded, Measured, BrokenParts, Techniques, RouterFields, EdgeWeight, Programs, Arriving,
-    PatternTraffic, PacketRouting, OnNetwork,
-):  # fmt: skip
+class PacketTraffic(Programs, Arriving, PatternTraffic, PacketRouting, OnNetwork):
+    """A network, and the packets that come to it: those of a pattern, or of programs."""
+
+
+class OpenLoad(Seeded, Measured, BrokenParts, Techniques, RouterFields, EdgeWeight, PacketTraffic):
     """A network whose nodes offer packets at a given rate: those of a pattern, or of a program."""
 
     packet_flits: PacketLengths = option(
@@ -103,7 +104,7 @@ else:
 ENGINES = listed(
     [
         "network (virtual-channel routers, flit by flit)",
-        *(f"{name} ({each.said})" for name, each in engines().items()),
+        *(f"{name} ({each.said})" for name, each in others().items()),
         "flow (flows that share channels fairly)",
     ],
     last="or",
@@ -119,7 +120,7 @@ class OneEngine(NodeChannels, panel="Engine"):
 if TYPE_CHECKING:
     Engines = OneEngine
 else:
-    Engines = new_class("Engines", (*(each.fields for each in engines().values()), OneEngine))
+    Engines = new_class("Engines", (*(each.fields for each in others().values()), OneEngine))
 
 
 class Engine(Engines, panel="Engine"):

@@ -17,41 +17,15 @@ from netloom.base.progress import counting
 from netloom.base.units import LARGEST, parse_bytes
 from netloom.base.words import counted, number, percent
 from netloom.machines.named_machines import clock_of
+from netloom.questions import fields, named
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import Question, argument, option
-from netloom.questions.fields import (
-    BrokenParts,
-    HostNames,
-    OnNetwork,
-    PathRouting,
-    Placed,
-    Program,
-    ProgramFile,
-    Seeded,
-)
-from netloom.questions.named import (
-    entering,
-    mapping_name,
-    network_of,
-    placed,
-    program_on,
-    provenance_of,
-)
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, PreparedFlows, prepare_flows
 from netloom.questions.simulate.fields import Flows, NodeChannels
-from netloom.questions.terminal import arrow, ended, order_named, subject
-from netloom.simulation.figures import (
-    Finishes,
-    FlowsOnBusy,
-    FlowsOnChannel,
-    InTurn,
-    SentFlow,
-    ShareSlower,
-    Spread,
-    Trust,
-)
+from netloom.questions.terminal import arrow, order_named, subject
+from netloom.simulation import figures
 from netloom.simulation.flow.run import TOLERATED
 from netloom.simulation.side_by_side import run_all
 from netloom.workload import ProcessGraph
@@ -76,7 +50,7 @@ BARS, NAMES = 240.0, 450.0
 class FlowTraffic(Question, panel="Program"):
     """The traffic."""
 
-    app: Program = argument(
+    app: fields.Program = argument(
         "Process graph whose edges are flows, as for analyze: a file, or all-to-all:64, "
         "transpose:8, ring:64 with --size.",
         file=True,
@@ -90,16 +64,16 @@ class FlowTraffic(Question, panel="Program"):
 
 
 class FlowsQuestion(
-    HostNames,
-    Seeded,
+    fields.HostNames,
+    fields.Seeded,
     NodeChannels,
     Flows,
-    Placed,
-    ProgramFile,
+    fields.Placed,
+    fields.ProgramFile,
     FlowTraffic,
-    BrokenParts,
-    PathRouting,
-    OnNetwork,
+    fields.BrokenParts,
+    fields.PathRouting,
+    fields.OnNetwork,
 ):
     """All of a program's traffic at once, as flows."""
 
@@ -113,12 +87,12 @@ class FlowsAnswer(Answer):
     program: str = figure(table=False)
     mapping: str = figure(table=False)
     finish_seconds: float | None = figure("finish", "seconds", key=True)
-    ends: Finishes = figure(at=".")
+    ends: figures.Finishes = figure(at=".")
     alone_seconds: float = figure("longest flow alone", "seconds", key=True, lead=True)
     bound_seconds: float | None = figure(
         "fullest channel at full speed", "seconds", key=True, lead=True
     )
-    slowdown: Spread | None = figure(
+    slowdown: figures.Spread | None = figure(
         "times as long as alone", flat="slowdown_", key=True, lead=True
     )
     num_flows: int = figure("flows", at="flows", key=True, lead=True)
@@ -128,14 +102,14 @@ class FlowsAnswer(Answer):
     empty_edges: int = figure(table=False)
     ended_flows: int = figure(table=False)
     tolerance_error: float = figure("error by the tolerance", SHARE, table=False)
-    expected_error: Trust = figure()
-    critical_path: InTurn | None = figure(flat="", lead=True)
-    busiest: tuple[FlowsOnBusy, ...] = figure("busiest channels")
+    expected_error: figures.Trust = figure()
+    critical_path: figures.InTurn | None = figure(flat="", lead=True)
+    busiest: tuple[figures.FlowsOnBusy, ...] = figure("busiest channels")
     busiest_alike: int = figure("channels used as much as the busiest", table=False)
     busiest_together: str = figure(table=False)
-    found: AtOnce | None = unseen()
-    network: PreparedFlows | None = unseen()
-    graph: ProcessGraph | None = unseen()
+    found: AtOnce = unseen()
+    network: PreparedFlows = unseen()
+    graph: ProcessGraph = unseen()
 
     @property
     def of(self) -> str:
@@ -218,10 +192,9 @@ class FlowsAnswer(Answer):
         if self.busiest_together:
             found["where"] = f"{self.busiest_together} are used alike: {found['where']}"
         if self.slowdown and self._slowest >= LONG.fine:
-            found["why"] = (
-                f"flows take {number(self.slowdown.mean)} times as long as alone on average, at "
-                f"most {number(self._slowest)} times"
-            )
+            mean, most = number(self.slowdown.mean), number(self._slowest)
+            longer = f"{mean} times as long as alone on average, at most {most} times"
+            found["why"] = f"flows take {longer}"
         if self._order_costs:
             shared = say(self.ends.shared, "seconds")
             found["order"] = f"{shared} if each host sent all of its flows at once"
@@ -249,10 +222,6 @@ class FlowsAnswer(Answer):
         """Return the name of a channel as people know it."""
         return arrow(name)
 
-    def explained(self) -> list[str]:
-        """Return the verdict, and how far it can be trusted."""
-        return [self.verdict.sentence, *trusted(self.verdict.note)]
-
     def remarks(self) -> Iterator[str]:
         """Yield how flows were run, and what is left out."""
         yield f"{self.setup.size}, {self.setup.routing}"
@@ -277,25 +246,21 @@ class FlowsAnswer(Answer):
         back for longest is ``held_by``, null if none did. If something had not happened when a run
         was interrupted, it is null.
         """
-        assert self.found is not None
-        assert self.graph is not None
         tasks = self.graph.source, self.graph.target
         columns = self.found.sent_flows(tasks, np.arange(self.num_flows))
-        return frame(SentFlow, columns).fill_nan(None)
+        return frame(figures.SentFlow, columns).fill_nan(None)
 
-    @table(FlowsOnChannel)
+    @table(figures.FlowsOnChannel)
     def channels(self) -> dict[str, Any]:
         """Return one row per channel of the network, those of hosts that hang on routers last."""
-        assert self.found is not None
         topology = self.found.network.topology
         each = np.arange(topology.num_channels)
         ends = {"source_node": topology.source_end, "target_node": topology.target_end}
         return self.found.on_links(each) | {"channel": each} | ends
 
-    @table(ShareSlower)
+    @table(figures.ShareSlower)
     def slowdowns(self) -> dict[str, Any]:
         """Return how many times as long as alone which share of the flows took at most."""
-        assert self.found is not None
         return self.found.shares_slower()
 
     def parts(self) -> dict[str, Any]:
@@ -341,7 +306,7 @@ class FlowsAnswer(Answer):
         }
 
 
-def estimated(trust: Trust, finish: str) -> str:
+def estimated(trust: figures.Trust, finish: str) -> str:
     """Return how far the finish in order is from what flits would take, as expected, in words."""
     if trust.within is None:
         return f"* estimate: flits may take far more or less. {trust.why}"
@@ -349,12 +314,6 @@ def estimated(trust: Trust, finish: str) -> str:
         return f"* {trust.why}"
     ends = f"{finish} ± {percent(trust.within)}"
     return f"* estimate: sent in order, flits take {ends} in 9 of 10 cases. {trust.why}"
-
-
-def trusted(note: str) -> list[str]:
-    """Return the note of a verdict as sentences of a page, if there is one."""
-    said = note.removeprefix("* ")
-    return [ended(said[0].upper() + said[1:])] if said else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,9 +341,9 @@ class PreparedTraffic:
 
 def prepare(question: FlowsQuestion) -> PreparedTraffic:
     """Read the program, build the network and its routing, and place the tasks."""
-    topology, machine = network_of(question)
+    topology, machine = named.network_of(question)
     network = prepare_flows(question, topology, clock_of(question, topology, machine))
-    graph = program_on(question, topology)
+    graph = named.program_on(question, topology)
     if question.flow_bytes is not None:
         size = parse_bytes(question.flow_bytes, where="size")
         if not size:
@@ -393,8 +352,8 @@ def prepare(question: FlowsQuestion) -> PreparedTraffic:
     elif graph.num_edges and (graph.bytes == 1).all():
         none = "none: the edges of this graph have no size of their own"
         raise InputError("size", none, "the size of a flow, such as --size 1MB")
-    node_of = placed(question, graph, topology)
-    across, inside = entering(graph, topology, node_of)
+    node_of = named.placed(question, graph, topology)
+    across, inside = named.entering(graph, topology, node_of)
     sent = across.only(across.bytes > 0)
     if not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
@@ -451,7 +410,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         overhead=network.clock.overhead_seconds,
     )
 
-    def all_of(stopped: Callable[[], bool]) -> tuple[AtOnce, Finishes]:
+    def all_of(stopped: Callable[[], bool]) -> tuple[AtOnce, figures.Finishes]:
         with counting(graph.num_edges, f"{graph.name} on {network.topology.name}") as tell:
             return each_way(send, network.law, tell=tell, stopped=stopped)
 
@@ -463,7 +422,7 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         law=OnFlows.of(network),
         inside_nodes=ready.inside_nodes,
         program=graph.name,
-        mapping=mapping_name(question.mapping),
+        mapping=named.mapping_name(question.mapping),
         finish_seconds=found.finish if found.done else None,
         ends=ends,
         alone_seconds=float(found.least.max(initial=0.0)),
@@ -484,5 +443,5 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         found=found,
         network=network,
         graph=graph,
-        provenance=provenance_of(question, "simulate_flows", network.topology),
+        provenance=named.provenance_of(question, "simulate_flows", network.topology),
     )

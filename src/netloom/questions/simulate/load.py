@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from pydantic import model_validator
@@ -20,7 +20,7 @@ from netloom.questions import terminal
 from netloom.questions.answers import Answer, Verdict, only, table
 from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
 from netloom.questions.curves import Axes, CurveKind
-from netloom.questions.named import network_again, provenance_of
+from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.recorded import Recorded
 from netloom.questions.register import asks
@@ -28,16 +28,9 @@ from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.network import SimulatedNetwork, UnderLoad, prepare
 from netloom.questions.simulate.programs import suffers
 from netloom.questions.terminal import around, arrow, rough
+from netloom.simulation.network import run as network_runs
 from netloom.simulation.network.bound import Bound
 from netloom.simulation.network.figures import Point
-from netloom.simulation.network.run import (
-    Setting,
-    advice_of,
-    run_beside,
-    run_loads,
-    run_programs_alone,
-    with_programs,
-)
 from netloom.simulation.steady import SLOW
 
 P = ParamSpec("P")
@@ -166,8 +159,6 @@ class Simulation(LoadAnswer):
     advice
         What was better known before the runs, or None where nothing is amiss.
     """
-
-    PART_TITLES: ClassVar = {"latencies": "Latencies of packets"}
 
     loads: tuple[float, ...] = figure("loads asked for", at="asked")
     advice: str | None = figure(table=False)
@@ -408,17 +399,16 @@ class Simulation(LoadAnswer):
             idle = [e.zero_load_latency for e in self.points if e.packet_latency_mean is not None]
             return self.curves(self.saturation_intervals(), idle)
         from netloom.drawing.load_curves import accepted_by_node, latencies
-        from netloom.drawing.networks.chart import USE, loaded_chart
+        from netloom.drawing.networks.chart import USE
 
-        channels, point = self.channels(), self.points[0]
-        at_hand = self.network.topology if self.kept is None else None
-        net = network_again(at_hand, self.asked, channels)
+        point = self.points[0]
         if point.histogram is None:
             when = "Interrupted" if point.stable else "Overloaded"
             spread = accepted_by_node(self.nodes(), when)
         else:
             spread = latencies(point, point.histogram)
-        return {"channels": loaded_chart(net, channels, "utilisation", USE), "latencies": spread}
+        drawn = self.network_drawn(self.channels(), "utilisation", USE)
+        return {"channels": drawn, "latencies": spread}
 
     def saturation_intervals(self) -> dict[str, tuple[float, float]]:
         """Return between which loads each technique saturates: the last it carried, the first not.
@@ -520,10 +510,8 @@ def _runs(points: Sequence[Point], rows: int | list[int]) -> dict[str, Any]:
     }
 
 
-BY_LOAD = Axes(
-    "offered traffic, flits/node/cycle", "packet latency", "cycles",
-    "accepted traffic, flits/node/cycle",
-)  # fmt: skip
+OFFERED, ACCEPTED = f"offered traffic, {FLITS}", f"accepted traffic, {FLITS}"
+BY_LOAD = Axes(OFFERED, "packet latency", CYCLES, ACCEPTED)
 
 
 def one_point(found: LoadAnswer, point: Point) -> Recorded:
@@ -547,17 +535,15 @@ def one_point(found: LoadAnswer, point: Point) -> Recorded:
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded:
     """Return what a simulation says of one load."""
-    if not record.answer.several:
+    found: Any = record.answer
+    if not found.several:
         return record
-    found = Simulation.from_json(record.figures, kept=record.tables)
     here = (each for each in found.points if (each.offered, each.switching) == (load, technique))
     return one_point(found, next(here))
 
 
-CURVE = CurveKind(
-    BY_LOAD, "offered", "packet_latency_mean", "zero_load_latency", "packet_latency_ci95",
-    "accepted", "stable", besides=("load", "alone"), detail=detail,
-)  # fmt: skip
+FIGURES = ("offered", "packet_latency_mean", "zero_load_latency", "packet_latency_ci95", "accepted")
+CURVE = CurveKind(BY_LOAD, *FIGURES, "stable", besides=("load", "alone"), detail=detail)
 
 
 @asks(
@@ -594,13 +580,13 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     [0.1, 0.2, 0.3]
     """
     loads = tuple(network.mean_load(load) for load in question.loads)
-    if advice := advice_of(network.settings, loads):
+    if advice := network_runs.advice_of(network.settings, loads):
         warnings.warn(advice, stacklevel=3)
-    runs: list[tuple[Setting, Point]] = []
+    runs: list[tuple[network_runs.Setting, Point]] = []
     for setting in network.settings:
         make_run = partial(network.make_run, setting)
         with counting_runs(len(loads), f"{network.name}, {setting.router.switching}") as tell:
-            found = run_loads(make_run, loads, question.limits(), tell=tell)
+            found = network_runs.run_loads(make_run, loads, question.limits(), tell=tell)
         runs += [(setting, run) for run in found]
         if not found or found[-1].interrupted:
             break
@@ -611,19 +597,20 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     known = not any(run.interrupted for _, run in runs)
     if question.alone and many > 1 and known:
         with counting(len(runs) * many, f"{network.name}: each program alone") as tell:
-            alone = run_programs_alone(network, runs, question.limits(), tell=tell)
+            alone = network_runs.run_programs_alone(network, runs, question.limits(), tell=tell)
     return _answer(question, network, runs, alone)
 
 
 def _answer(
     question: SimulateQuestion,
     network: SimulatedNetwork,
-    runs: Sequence[tuple[Setting, Point]],
+    runs: Sequence[tuple[network_runs.Setting, Point]],
     alone: Sequence[tuple[Point | None, ...]],
 ) -> Simulation:
     loads = tuple(network.mean_load(load) for load in question.loads)
     points = tuple(
-        with_programs(network, run, beside) for (_, run), beside in zip(runs, alone, strict=True)
+        network_runs.with_programs(network, run, beside)
+        for (_, run), beside in zip(runs, alone, strict=True)
     )
     interrupted = any(each.interrupted or None in each.alone for each in points)
     if len(points) == 1:
@@ -631,7 +618,7 @@ def _answer(
     return Simulation(
         setup=UnderLoad.of(network),
         loads=question.loads,
-        advice=advice_of(network.settings, loads),
+        advice=network_runs.advice_of(network.settings, loads),
         interrupted=interrupted,
         points=points,
         network=network,
@@ -687,6 +674,6 @@ def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulatio
     ]
     made = [(partial(network.make_run, setting, run.offered), run) for setting, run in pairs]
     with patience(network.name):
-        found = run_beside(made, question.limits())
+        found = network_runs.run_beside(made, question.limits())
     runs = [(setting, run) for (setting, _), run in zip(pairs, found, strict=False)]
     return _answer(question, network, runs, [()] * len(runs))  # fewer runs after Ctrl-C

@@ -20,24 +20,17 @@ from netloom.questions.answers import Answer, Grade, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import refuse
-from netloom.questions.named import mapping_name, network_again, provenance_of
+from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
+from netloom.questions.simulate import programs
 from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
-from netloom.questions.simulate.programs import (
-    UNIFORM,
-    PlacedProgram,
-    left_out,
-    placed_program,
-    suffers,
-)
 from netloom.questions.terminal import order_named, rough, subject
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import Point, beside_alone, run_loop
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.programs.loops import ClosedLoop
-from netloom.workload.programs.shared import SharedProgram
 
 LOST = Grade("share of their sending rate that ranks lose", fine=0.1, act=0.5)
 
@@ -117,7 +110,7 @@ class LoopSimulation(Answer):
     saturation: Limit | None = figure()
     points: tuple[Point, ...] = figure()
     interrupted: bool = figure(table=False)
-    network: PreparedNetwork | None = unseen(default=None)
+    network: PreparedNetwork = unseen()
 
     @property
     def several(self) -> bool:
@@ -127,7 +120,7 @@ class LoopSimulation(Answer):
     @property
     def of(self) -> str:
         """Program, network and mapping."""
-        mapping = None if self.program == UNIFORM else self.mapping
+        mapping = None if self.program == programs.UNIFORM else self.mapping
         return subject(self.program, self.setup.topology, mapping)
 
     @property
@@ -152,7 +145,7 @@ class LoopSimulation(Answer):
             return Verdict("unknown", said, "", limits, self.again())
         mark = LOST.mark(mean, worst=worst)
         slower = [(each.slowdown, each.name) for each in last.programs]
-        shared = suffers(slower, "its loops take {} times as long as alone")
+        shared = programs.suffers(slower, "its loops take {} times as long as alone")
         lines = {"why": "", "shared": shared} | limits
         if last.message_latency is not None:
             takes, idle = number(last.message_latency), number(last.unhindered_latency)
@@ -168,19 +161,20 @@ class LoopSimulation(Answer):
         app = self.asked["app"]
         waits = (last.message_latency or 0.0) - (last.unhindered_latency or 0.0)
         worth = last.loop_cycles is not None and waits > NOTABLE * last.loop_cycles.mean
-        movable = isinstance(app, str) and app != UNIFORM and self.asked["mapping"] == "identity"
+        movable = (
+            isinstance(app, str) and app != programs.UNIFORM and self.asked["mapping"] == "identity"
+        )
         return self.again("map", rankfile="ranks.txt") if worth and movable else ""
 
     def remarks(self) -> Iterator[str]:
         """Yield how it was run, notes of runs, and what is left out."""
         yield self.setup.how
         yield from (f"at {number(each.applied)}: {each.note}" for each in self.points if each.note)
-        yield from left_out(self.edges_within_nodes, self.silent_tasks)
+        yield from programs.left_out(self.edges_within_nodes, self.silent_tasks)
 
     @table(Channel)
     def channels(self) -> dict[str, Any]:
         """Return one row per applied traffic and channel: its nodes, and flits per cycle on it."""
-        assert self.network is not None
         runs = ((run.applied, run.channel_flits) for run in self.points)
         return channel_uses("applied", runs, self.network.topology)
 
@@ -213,17 +207,16 @@ class LoopSimulation(Answer):
     def parts(self) -> dict[str, Any]:
         """Return what share of the traffic gets through by load, and the channels at the last."""
         from netloom.drawing.load_curves import applied_shares
-        from netloom.drawing.networks.chart import USE, loaded_chart
+        from netloom.drawing.networks.chart import USE
 
         limit, limits = self.saturation, None
         if limit is not None:
             limits = limit.worst_node, limit.average_node, limit.upper_bound
         channels = self.channels()
         last = channels.filter(channels["applied"] == channels["applied"].max())
-        net = network_again(self.network.topology if self.network else None, self.asked, last)
         return {
             "traffic": applied_shares(self.table(), max(self.applied_asked), limits),
-            "channels": loaded_chart(net, last, "utilisation", USE),
+            "channels": self.network_drawn(last, "utilisation", USE),
         }
 
 
@@ -236,15 +229,11 @@ def _too_short(last: Point | None) -> str:
     return f"Not known at applied traffic {applied}: after {ran} some rank has too few loops."
 
 
-BY_APPLIED = Axes(
-    "applied traffic, flits/node/cycle", "message latency", "cycles",
-    "accepted traffic, flits/node/cycle", open=False,
-)  # fmt: skip
+APPLIED, ACCEPTED = f"applied traffic, {FLITS}", f"accepted traffic, {FLITS}"
+BY_APPLIED = Axes(APPLIED, "message latency", "cycles", ACCEPTED, open=False)
 
-CURVE = CurveKind(
-    BY_APPLIED, "applied", "message_latency", "unhindered_latency", accepted="accepted",
-    besides=("applied", "alone", "loops", "skip"),
-)  # fmt: skip
+FIGURES = ("applied", "message_latency", "unhindered_latency", "", "accepted")
+CURVE = CurveKind(BY_APPLIED, *FIGURES, besides=("applied", "alone", "loops", "skip"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,18 +242,20 @@ class PreparedLoop:
 
     applied: tuple[float, ...]
     network: PreparedNetwork
-    program: PlacedProgram
+    program: programs.PlacedProgram
 
 
 def prepare(question: LoopQuestion) -> PreparedLoop:
     """Build the network and its routing, read the program, and place its tasks."""
-    if question.app == UNIFORM:
+    if question.app == programs.UNIFORM:
         fields = ("messages", "parts", "mapping", "tasks_per_node", "nodes", "choice")
-        refuse(question, fields, f"a process graph, where {UNIFORM} is a task per node")
+        refuse(question, fields, f"a process graph, where {programs.UNIFORM} is a task per node")
     applied = parse_numbers(question.applied, "applied", below_one=True)
     longest = question.program_packet or question.message_flits
     network = prepare_program(question, longest_flits=longest)
-    program = placed_program(question, network.topology, weight=question.choice, uniform=True)
+    program = programs.placed_program(
+        question, network.topology, weight=question.choice, uniform=True
+    )
     return PreparedLoop(applied, network, program)
 
 
@@ -297,11 +288,36 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
     0.33
     """
     network, applied, program = ready.network, ready.applied, ready.program
-    loops = list(_loops(question, ready))
+
+    def loop(of: Any, hosts: Any, applied: float, first: int = 0) -> ClosedLoop:
+        return ClosedLoop(
+            of,
+            hosts,
+            network.topology.num_hosts,
+            applied=applied,
+            message_flits=question.message_flits,
+            think=question.think,
+            choice=question.choice,
+            packet_flits=question.program_packet,
+            gap_cycles=question.gap_cycles or 0,
+            seed=question.seed,
+            first_task=first,
+        )
+
+    shared = program.shared  # all tasks at each applied traffic, then each of several programs
+    loops = [(loop(program.graph, program.host_of, each), shared) for each in applied]
+    if shared is not None and question.alone and len(shared.names) > 1:
+        for place in range(len(shared.names)):
+            alone, first = shared.alone(place), int(np.searchsorted(shared.program_of, place))
+            loops += [(loop(alone.graph, alone.node_of, each, first), None) for each in applied]
     run = partial(
-        run_loop, network, skip=question.skip, loops=question.loops,
-        most_cycles=question.most_cycles, by_node=program.shared is not None,
-    )  # fmt: skip
+        run_loop,
+        network,
+        skip=question.skip,
+        loops=question.loops,
+        most_cycles=question.most_cycles,
+        by_node=program.shared is not None,
+    )
     with counting(len(loops), f"{program.name} on {network.topology.name}") as tell:
         last = len(applied) - 1  # the others have no timeline
         runs = [
@@ -326,37 +342,6 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
         network=network,
         provenance=provenance_of(question, "simulate_loop", network.topology),
     )
-
-
-def _loops(
-    question: LoopQuestion, ready: PreparedLoop
-) -> Iterator[tuple[ClosedLoop, SharedProgram | None]]:
-    """Yield what to run at each applied traffic: all tasks, then each of several programs."""
-
-    def loop(of: Any, hosts: Any, applied: float, first: int = 0) -> ClosedLoop:
-        return ClosedLoop(
-            of,
-            hosts,
-            ready.network.topology.num_hosts,
-            applied=applied,
-            message_flits=question.message_flits,
-            think=question.think,
-            choice=question.choice,
-            packet_flits=question.program_packet,
-            gap_cycles=question.gap_cycles or 0,
-            seed=question.seed,
-            first_task=first,
-        )
-
-    program, shared = ready.program, ready.program.shared
-    for applied in ready.applied:
-        yield loop(program.graph, program.host_of, applied), shared
-    if shared is None or not question.alone or len(shared.names) < 2:
-        return
-    for place in range(len(shared.names)):
-        alone, first = shared.alone(place), int(np.searchsorted(shared.program_of, place))
-        for applied in ready.applied:
-            yield loop(alone.graph, alone.node_of, applied, first), None
 
 
 def _limit(question: LoopQuestion, ready: PreparedLoop) -> Limit | None:

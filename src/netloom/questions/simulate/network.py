@@ -14,9 +14,9 @@ from netloom.base.figures import FLITS, Figures, figure
 from netloom.base.words import counted, number
 from netloom.machines import Machine
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import entering, network_of, placed, program_on, read_traffic
+from netloom.questions.named import entering, network_of, placed, program_on
 from netloom.questions.simulate.fields import OpenLoad
-from netloom.questions.simulate.programs import only_program, share_programs
+from netloom.questions.simulate.programs import only_program, pattern_asked, share_programs
 from netloom.questions.terminal import subject
 from netloom.simulation.network.bound import Bound, FailureCost
 from netloom.simulation.network.layout import MOST_NODES
@@ -29,14 +29,10 @@ from netloom.simulation.network.run import (
     possible_settings,
     techniques_of,
 )
-from netloom.topology import Topology
 from netloom.topology.faults import broken_parts
 from netloom.workload import Traffic, parse_arrivals, parse_lengths
-from netloom.workload.programs.shared import between_groups, program_seeds, shared_traffic
+from netloom.workload.programs.shared import program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
-
-OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "shared", "alone")
-"""Fields that say something of ``app`` only."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -208,7 +204,31 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     name, base = asked_router(question, on_machine)
     topology = with_lanes(topology, base)
     lengths, arrivals = question.packet_flits, question.arrivals
-    traffic, programs, tasks, inside = _traffic(question, topology)
+    programs: ProgramTraffic | None = None
+    tasks: tuple[Traffic, Ints] | None = None  # those of a single program
+    if (pattern := pattern_asked(question, topology)) is not None:
+        traffic, inside = pattern
+    elif (only := only_program(question.app, topology)) is None:
+        shared = share_programs(question, topology, question.seed)
+        sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
+        shared = replace(shared, graph=sent)
+        traffic, load_factor = shared_traffic(shared, weight=question.weight)
+        alone = [shared.alone(number) for number in range(len(shared.names))]
+        traffics = tuple(
+            from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
+            for one in alone
+        )
+        seeds = program_seeds(shared, question.seed)
+        programs = ProgramTraffic(shared, traffics, seeds, load_factor)
+    else:
+        graph = program_on(question, topology, only)
+        node_of = placed(question, graph, topology)
+        sent, inside = entering(graph, topology, node_of, question.weight)
+        traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
+        if len(np.unique(node_of)) == graph.num_tasks:
+            alike = np.arange(graph.num_tasks)
+            own = from_process_graph(sent, alike, graph.num_tasks, weight=question.weight)
+            tasks = own, np.asarray(node_of, np.int32)
     loaded = LoadedNetwork(
         topology=topology,
         traffic=traffic,
@@ -239,45 +259,3 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         cost=cost,
         inside_nodes=inside,
     )
-
-
-def _traffic(
-    question: OpenLoad, topology: Topology
-) -> tuple[Traffic, ProgramTraffic | None, tuple[Traffic, Ints] | None, float]:
-    """Return the traffic, the programs that make it, and that of the tasks of a single one.
-
-    Last comes the share that stays inside nodes.
-    """
-    if question.app is None:
-        for field in OF_A_PROGRAM:
-            default = type(question).model_fields[field].default
-            if not np.array_equal(getattr(question, field), default):
-                raise InputError(field, "no program", f"app, for {field} to go with")
-        asked = read_traffic(question.traffic, topology, question.nodes)
-        traffic, inside = between_groups(asked, topology.local_group)
-        return traffic, None, None, inside
-    if question.traffic is not None:
-        raise InputError("traffic", "traffic as well as app", "one of them")
-    only = only_program(question.app, topology)
-    if only is None:
-        shared = share_programs(question, topology, question.seed)
-        sent, inside = entering(shared.graph, topology, shared.node_of, question.weight)
-        shared = replace(shared, graph=sent)
-        together, load_factor = shared_traffic(shared, weight=question.weight)
-        alone = [shared.alone(number) for number in range(len(shared.names))]
-        traffics = tuple(
-            from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
-            for one in alone
-        )
-        seeds = program_seeds(shared, question.seed)
-        return together, ProgramTraffic(shared, traffics, seeds, load_factor), None, inside
-    graph = program_on(question, topology, only)
-    node_of = placed(question, graph, topology)
-    sent, inside = entering(graph, topology, node_of, question.weight)
-    traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
-    tasks = None
-    if len(np.unique(node_of)) == graph.num_tasks:
-        alike = np.arange(graph.num_tasks)
-        own = from_process_graph(sent, alike, graph.num_tasks, weight=question.weight)
-        tasks = own, np.asarray(node_of, np.int32)
-    return traffic, None, tasks, inside

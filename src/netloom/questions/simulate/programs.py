@@ -14,11 +14,12 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted, number
 from netloom.mapping.allocation import named_hosts
-from netloom.questions.named import entering, placed, program_on, read_program
+from netloom.questions.fields import refuse
+from netloom.questions.named import entering, placed, program_on, read_program, read_traffic
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
-from netloom.workload import ProcessGraph
-from netloom.workload.programs.shared import SharedProgram, parse_placed, share
+from netloom.workload import ProcessGraph, Traffic
+from netloom.workload.programs.shared import SharedProgram, between_groups, parse_placed, share
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.fields import Programs
@@ -27,8 +28,30 @@ if TYPE_CHECKING:
 UNIFORM = "uniform"
 """The program of which every task sends to any other, drawn anew each time."""
 
+OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node", "shared", "alone")
+"""Fields that say something of ``app`` only."""
+
 NOTABLE = 1.005
 """How much slower than alone a program is beside others, in times, that is worth a word."""
+
+
+def pattern_asked(question: Any, network: Topology) -> tuple[Traffic, float] | None:
+    """Return the pattern of a question, and which share of it stays inside nodes.
+
+    None where a program makes the traffic.
+
+    Raises
+    ------
+    InputError
+        If there are both, or a field says something of a program only.
+    """
+    if question.app is None:
+        refuse(question, OF_A_PROGRAM, "app, which this says something of")
+        asked = read_traffic(question.traffic, network, question.nodes)
+        return between_groups(asked, network.local_group)
+    if question.traffic is not None:
+        raise InputError("traffic", "traffic as well as app", "one of them")
+    return None
 
 
 @dataclass(frozen=True, eq=False)

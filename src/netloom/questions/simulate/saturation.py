@@ -193,25 +193,18 @@ def _note(found: Search) -> str:
     )
 
 
-def _read(record: Recorded, technique: str) -> tuple[NetworkSaturation, Search | None]:
-    """Return the answer that was recorded, and its search for a technique."""
-    found = NetworkSaturation.from_json(record.figures, kept=record.tables)
-    return found, next((each for each in found.points if each.switching == technique), None)
-
-
 def found_at(record: Recorded, technique: str) -> list[tuple[float, float]]:
     """Return where the search found a technique to saturate, and half the width of that."""
-    _, search = _read(record, technique)
-    if search is None or not search.saturates:
-        return []
-    return [(search.saturation_offered, search.saturation_offered_half_width or 0.0)]
+    found: Any = record.answer
+    mine = [each for each in found.points if each.switching == technique and each.saturates]
+    return [(each.saturation_offered, each.saturation_offered_half_width or 0.0) for each in mine]
 
 
 def detail(record: Recorded, load: float, technique: str) -> Recorded:
     """Return what a search says of one load."""
-    found, search = _read(record, technique)
-    assert search is not None, f"no search for {technique}"
-    return one_point(found, next(run for run in search.runs if run.offered == load))
+    found: Any = record.answer
+    runs = (run for each in found.points if each.switching == technique for run in each.runs)
+    return one_point(found, next(run for run in runs if run.offered == load))
 
 
 CURVE = replace(OF_LOADS, besides=("alone",), found=found_at, detail=detail)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -21,54 +21,19 @@ from netloom.base.words import counted, listed, percent
 from netloom.drawing.timelines import Timeline
 from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
-from netloom.mapping.allocation import allocated_hosts, place_program, places_of
+from netloom.mapping.allocation import place_program
+from netloom.questions import named
 from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
-from netloom.questions.named import (
-    computing,
-    mapping_name,
-    network_again,
-    network_of,
-    provenance_of,
-)
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import (
-    OTHERS,
-    OnFlows,
-    OnRouters,
-    OnSimulated,
-    PreparedFlows,
-    PreparedNetwork,
-    prepare_flows,
-    prepare_program,
-    refuse_flow_fields,
-    refuse_packets,
-)
+from netloom.questions.simulate import engines
 from netloom.questions.simulate.fields import AnyProgramQuestion
-from netloom.questions.simulate.flows import LONG, estimated, trusted
+from netloom.questions.simulate.flows import LONG, estimated
 from netloom.questions.terminal import arrow, order_named, subject
 from netloom.routing import Paths
-from netloom.simulation.figures import (
-    SIZE,
-    TIME,
-    WAITS,
-    BusyPart,
-    CriticalEntries,
-    Crossed,
-    Link,
-    Message,
-    Spent,
-    Spread,
-    Trust,
-    Use,
-    UsedChannel,
-    Wait,
-    crossed_channels,
-    crossed_links,
-    moved_rows,
-)
+from netloom.simulation import figures
 from netloom.simulation.flow import GivenPaths
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import FlowTraceRun, TraceRun, run_flow_trace, run_trace
@@ -78,7 +43,7 @@ from netloom.workload.programs.messages import with_costs
 from netloom.workload.programs.traces import Replay, Trace
 
 if TYPE_CHECKING:
-    from netloom.phases.collectives.schedules import Schedule
+    pass
 
 CYCLES = "cycles"
 
@@ -153,23 +118,29 @@ class OfCycles(Figures):
     finish_us: float | None = figure("finish", "µs", table=False)
     ideal_finish_us: float | None = figure("finish if nothing waited", "µs", table=False)
     flit_hops: int = figure("flit-hops", lead=True)
-    message_latency: Spread = figure(
-        "message latency", TIME, flat="message_latency_", key=True, lead=True
+    message_latency: figures.Spread = figure(
+        "message latency", figures.TIME, flat="message_latency_", key=True, lead=True
     )
-    unhindered_latency: Spread = figure("unhindered latency", TIME, flat="unhindered_latency_")
+    unhindered_latency: figures.Spread = figure(
+        "unhindered latency", figures.TIME, flat="unhindered_latency_"
+    )
     cycles: int = figure("simulated", CYCLES)
-    busiest_host_channel: UsedChannel | None = figure()
+    busiest_host_channel: figures.UsedChannel | None = figure()
 
 
 class OfFlows(Figures):
     """What only runs of flows know."""
 
-    alone: float | None = figure("finish if no message met another", TIME, key=True, lead=True)
-    bound: float | None = figure("earliest possible finish", TIME, key=True, lead=True)
-    in_order_finish: float | None = figure("finish, sent in order", TIME, lead=True)
-    shared_finish: float | None = figure("finish, sent all at once", TIME, lead=True)
-    slowdown: Spread = figure("times as long as alone", flat="slowdown_", key=True, lead=True)
-    expected_error: Trust = figure()
+    alone: float | None = figure(
+        "finish if no message met another", figures.TIME, key=True, lead=True
+    )
+    bound: float | None = figure("earliest possible finish", figures.TIME, key=True, lead=True)
+    in_order_finish: float | None = figure("finish, sent in order", figures.TIME, lead=True)
+    shared_finish: float | None = figure("finish, sent all at once", figures.TIME, lead=True)
+    slowdown: figures.Spread = figure(
+        "times as long as alone", flat="slowdown_", key=True, lead=True
+    )
+    expected_error: figures.Trust = figure()
 
 
 class TraceReplay(Answer):
@@ -178,14 +149,9 @@ class TraceReplay(Answer):
     ``ideal_finish`` is when it would have finished had no row waited for channels, or a processor.
     """
 
-    PART_TITLES: ClassVar[Mapping[str, str]] = {
-        "time": "Nodes over time",
-        "busy": "Busy channels over time",
-    }
-
-    setup: OnSimulated = figure(at=".")
-    routers: OnRouters | None = figure(at=".", optional=True)
-    law: OnFlows | None = figure(at=".", optional=True)
+    setup: engines.OnSimulated = figure(at=".")
+    routers: engines.OnRouters | None = figure(at=".", optional=True)
+    law: engines.OnFlows | None = figure(at=".", optional=True)
     time_unit: Literal["cycles", "seconds"] = figure(table=False)
     size_unit: Literal["flits", "bytes"] = figure(table=False)
     trace: str = figure(table=False)
@@ -193,34 +159,29 @@ class TraceReplay(Answer):
     num_entries: int = figure(at="entries", table=False)
     mapping: str = figure(table=False)
     inside_nodes: float = figure(table=False)
-    finish: Number | None = figure(unit=TIME, key=True, lead=True)
-    ideal_finish: Number | None = figure("finish if nothing waited", TIME, key=True, lead=True)
+    finish: Number | None = figure(unit=figures.TIME, key=True, lead=True)
+    ideal_finish: Number | None = figure(
+        "finish if nothing waited", figures.TIME, key=True, lead=True
+    )
     contention_share: float | None = figure("share of contention", SHARE, key=True)
-    critical_path: CriticalEntries | None = figure("critical path", flat="")
+    critical_path: figures.CriticalEntries | None = figure("critical path", flat="")
     num_messages: int = figure("messages", at="messages", key=True, lead=True)
-    size: Number = figure("sent", SIZE, lead=True)
+    size: Number = figure("sent", figures.SIZE, lead=True)
     of_cycles: OfCycles | None = figure(at=".", optional=True)
     of_flows: OfFlows | None = figure(at=".", optional=True)
-    utilisation: Use = figure(
+    utilisation: figures.Use = figure(
         "channels between routers used", flat="utilisation_", key=True, lead=True
     )
     interrupted: bool = figure()
     num_rows: int = figure(at="rows", table=False)
     rows_complete: int = figure(table=False)
-    longest_wait: Wait | None = figure()
-    parallelism: dict[str, float] | None = figure("critical path by parallelism", TIME)
-    slowest_messages: tuple[Message, ...] = figure("slowest messages")
-    busiest: tuple[UsedChannel, ...] = figure("busiest channels")
+    longest_wait: figures.Wait | None = figure()
+    parallelism: dict[str, float] | None = figure("critical path by parallelism", figures.TIME)
+    slowest_messages: tuple[figures.Message, ...] = figure("slowest messages")
+    busiest: tuple[figures.UsedChannel, ...] = figure("busiest channels")
     note: str | None = figure(table=False)
-    run: TraceRun | None = unseen()
-    network: PreparedNetwork | PreparedFlows | None = unseen()
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any], **unseen: Any) -> Self:
-        """Return the answer that is so in JSON. The last release named flows' unit only."""
-        unit = data.get("time_unit") or data.get("unit") or CYCLES
-        units_of = {"time_unit": unit, "size_unit": "flits" if unit == CYCLES else "bytes"}
-        return super().from_json({**units_of, **data}, **unseen)
+    run: TraceRun = unseen()
+    network: engines.PreparedNetwork | engines.PreparedFlows = unseen()
 
     @property
     def of(self) -> str:
@@ -314,7 +275,7 @@ class TraceReplay(Answer):
         if flows := self.of_flows:
             note = estimated(flows.expected_error, self.time(flows.in_order_finish))
         else:  # less time would be saved than the critical path waits
-            waits = sum(time for time, part in self.spent() if part.name in WAITS)
+            waits = sum(time for time, part in self.spent() if part.name in figures.WAITS)
             saved = (self.finish or 0) - (self.ideal_finish or 0)
             note = "* if nothing waited, another path would be critical" * (waits > saved)
         if not self.trace.startswith("llm:") or "tflops=" in self.trace:
@@ -322,14 +283,10 @@ class TraceReplay(Answer):
         said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
         return f"{note} C{said}" if note else f"* c{said}"
 
-    def explained(self) -> list[str]:
-        """Return the verdict, and how far it can be trusted."""
-        return [self.verdict.sentence, *trusted(self.verdict.note)]
-
     def spent(self) -> list[tuple[Number, Leaf]]:
         """Return the parts of the critical path that take time, and how long each takes."""
         path = self.critical_path
-        found = [(each.of(path) or 0, each) for each in leaves(Spent)]
+        found = [(each.of(path) or 0, each) for each in leaves(figures.Spent)]
         return [(time, each) for time, each in found if time > 0]
 
     def _lines(self) -> dict[str, str]:
@@ -387,19 +344,17 @@ class TraceReplay(Answer):
         return [f"{where}; {said}; {self.setup.routing}, {self.how}"]
 
     @cached_property
-    def crossed(self) -> Crossed | None:
+    def crossed(self) -> figures.Crossed | None:
         """The channels of each message that arrived, as flows those of hosts too.
 
         None if the engine does not keep them.
         """
-        assert self.run is not None
         if isinstance(self.run, FlowTraceRun):
-            return crossed_links(self.run.flows, moved_rows(self.run.rows))
-        assert self.network is not None
-        assert not isinstance(self.network, PreparedFlows)
-        return crossed_channels(self.network, self.run.rows, self.run.busy)
+            return figures.crossed_links(self.run.flows, figures.moved_rows(self.run.rows))
+        assert not isinstance(self.network, engines.PreparedFlows)
+        return figures.crossed_channels(self.network, self.run.rows, self.run.busy)
 
-    @table(Message)
+    @table(figures.Message)
     def messages(self) -> dict[str, Any]:
         """Return one row per message, in the order of the trace.
 
@@ -407,30 +362,27 @@ class TraceReplay(Answer):
         (latency − source_wait) / unhindered is ``slowdown``, 1 within a node. If something had not
         happened when the run ended, it is null.
         """
-        assert self.run is not None
         return self.run.messages()
 
-    @table(UsedChannel)
+    @table(figures.UsedChannel)
     def channels(self) -> dict[str, Any]:
         """Return one row per channel between routers, the busiest first: what crossed it.
 
         Of flows, ``busy`` is that over its bandwidth, and ``utilisation`` the part of the whole
         time. In cycles, ``utilisation`` is flits per cycle.
         """
-        assert self.run is not None
         return self.run.channels()
 
-    @table(Link)
+    @table(figures.Link)
     def critical_entries(self) -> dict[str, Any]:
         """Return one row for each link of the critical path, the first first.
 
         ``id`` names the entry, of which a multicast gives several links. Empty where the trace did
         not finish.
         """
-        assert self.run is not None
         return self.run.links()
 
-    @table(BusyPart)
+    @table(figures.BusyPart)
     def busy_channels(self) -> dict[str, Any]:
         """Return the mean use of the busiest channels in equal parts of the time.
 
@@ -438,14 +390,12 @@ class TraceReplay(Answer):
         which a message of the critical path is on the channel. There are no rows if the engine does
         not keep the channels of messages.
         """
-        assert self.run is not None
         return self.run.busy_parts(self.crossed)
 
     def timeline(self) -> Timeline:
         """Return when each task computed, sent and received. In µs, or cycles as 1 µs each."""
         from netloom.drawing.programs import trace_timeline
 
-        assert self.run is not None
         in_cycles = self.routers.cycle_us if self.routers else None
         return trace_timeline(
             self.run,
@@ -469,7 +419,6 @@ class TraceReplay(Answer):
 
         from netloom.drawing.bars import Bar, bars
         from netloom.drawing.frame import REFERENCE, THIS
-        from netloom.drawing.networks.chart import loaded_chart
         from netloom.drawing.programs import channels_over_time, nodes_over_time
 
         unit, messages, links = self.time_unit, self.messages(), self.critical_entries()
@@ -498,11 +447,10 @@ class TraceReplay(Answer):
             waits = sum(time for time, part in spent if part.name in held)
             said = f"{percent(waits / whole)} of the critical path waits for channels"
         channels = self.channels().sort("channel")
-        net = network_again(self.run.topology if self.run else None, self.asked, channels)
         load = ("size", self.size_unit) if self.of_flows else ("utilisation", "flits/cycle")
         return {name: part for name, part in over_time.items() if part is not None} | {
             "critical path": bars(rows, said, f"time on the critical path ({shown})", width=330),
-            "channels": loaded_chart(net, channels, load[0], f"{load[1]} on the channel"),
+            "channels": self.network_drawn(channels, load[0], f"{load[1]} on the channel"),
         }
 
 
@@ -514,44 +462,42 @@ class PreparedTrace:
     """
 
     trace: Trace
-    network: PreparedNetwork | PreparedFlows
+    network: engines.PreparedNetwork | engines.PreparedFlows
     program: Replay
     remark: Callable[[float], str] | None = None
 
 
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
-    topology, machine = network_of(question, switches=question.engine == "flow")
+    topology, machine = named.network_of(question, switches=question.engine == "flow")
     remark = routes = None
     file = str(question.trace).lower() if isinstance(question.trace, str | Path) else ""
     if isinstance(question.trace, Execution) or file.endswith(".xml"):
         question, remark = _of_msccl(question, topology)
     refuse(question, ("size",), "an .xml of MSCCL, which has none of its own")
     if ":" not in file and file.endswith((".json", ".json.gz")):
-        question, schedule, routes = _of_plan(question, topology)
-        remark = partial(_planned, schedule.finish_seconds) if routes else None
+        question, routes, remark = _of_plan(question, topology)
     if question.engine == "flow":
         from netloom.workload.programs.training import is_rank_program
 
         trace, clock = _read_for_flows(question, topology, machine)
-        flows = prepare_flows(question, topology, clock)
+        flows = engines.prepare_flows(question, topology, clock)
         flit_time = 1.0 if clock is None else 1 / clock.bytes_per_second
         program = _placed(question, trace, topology, flit_time=flit_time)
-        if clock is not None and is_rank_program(question.trace):  # processors compute meanwhile
-            delayed = with_costs(program.messages, delay=2 * clock.overhead_seconds)
-            program = replace(program, messages=delayed)
-        elif clock is not None and not _is_goal(question.trace):  # whose operations have theirs
-            costly = with_costs(program.messages, overhead=clock.overhead_seconds)
-            program = replace(program, messages=costly)
+        if clock is not None and not _is_goal(question.trace):  # whose operations have theirs
+            costs = {"overhead": clock.overhead_seconds}
+            if is_rank_program(question.trace):  # processors compute meanwhile
+                costs = {"delay": 2 * clock.overhead_seconds}
+            program = replace(program, messages=with_costs(program.messages, **costs))
         if routes is not None:
             given = GivenPaths.of_entries(AS_PLANNED, routes, program.entry)
             flows = replace(flows, routes=given)
         return PreparedTrace(trace, flows, program, remark)
-    refuse_flow_fields(question)
+    engines.refuse_flow_fields(question)
     if question.engine != "network":
-        refuse_packets(question)
+        engines.refuse_packets(question)
     trace, bandwidth = _read_in_cycles(question, topology, machine)
-    network = prepare_program(
+    network = engines.prepare_program(
         question,
         longest_flits=int(np.max(trace.flits, initial=0)),
         flit_bytes=trace.flit_bytes or question.flit_bytes,
@@ -573,9 +519,7 @@ def _of_msccl(
     size, given = parse_bytes(question.size, where="size"), question.trace
     found = given.found if isinstance(given, Execution) else parse_msccl(str(given))
     if isinstance(question.mapping, str):
-        where = computing(question, topology)
-        hosts = allocated_hosts(where["nodes"], topology, where["hosts"])
-        ranks = places_of(hosts, topology, question.tasks_per_node).count
+        ranks = named.num_places(question, topology)
         if found.num_gpus != ranks:
             wanted = f"{ranks}, the ranks of {topology.name}; choose some by nodes"
             raise InputError(found.path, f"{found.num_gpus} GPUs", wanted)
@@ -589,15 +533,6 @@ def _of_msccl(
     return question.model_copy(update=changed), remark
 
 
-def _planned(planned_seconds: float, finish: float) -> str:
-    """Return how far a finish is from that of the plan."""
-    part = 100 * (finish / planned_seconds - 1)
-    said = f"takes {abs(part):.3g} % {'longer' if part > 0 else 'less'}"
-    if abs(part) < AGREES:
-        said = f"agrees within {AGREES} %"
-    return f"The plan promises {units.seconds(planned_seconds, 4)}; the replay {said}."
-
-
 def _all_at_once(question: ReplayQuestion, topology: Topology) -> dict[str, Any]:
     """Return the fields by which hosts send as flows on all channels at once, unless it says them.
 
@@ -605,17 +540,16 @@ def _all_at_once(question: ReplayQuestion, topology: Topology) -> dict[str, Any]
     """
     if question.engine != "flow":
         return {}
-    said = question.model_fields_set
-    changed: dict[str, Any] = {} if "injection" in said else {"injection": "shared"}
-    if not topology.ports_listed and "end_channels" not in said:
+    changed: dict[str, Any] = {"injection": "shared"}
+    if not topology.ports_listed:
         changed["end_channels"] = 0
-    return changed
+    return {name: changed[name] for name in changed.keys() - question.model_fields_set}
 
 
 def _of_plan(
     question: ReplayQuestion, topology: Topology
-) -> tuple[ReplayQuestion, Schedule, Paths | None]:
-    """Return the question with a plan as its trace, the plan, and its routes on the network.
+) -> tuple[ReplayQuestion, Paths | None, Callable[[float], str] | None]:
+    """Return the question with a plan as its trace, its routes, and what to say of a finish.
 
     By default ranks are on the hosts of the plan. As flows they send on all their channels at the
     same time, because the plan has the times. There are no routes if the question asks for others,
@@ -634,7 +568,17 @@ def _of_plan(
             routes = routes_on(schedule, topology)
     if routes is not None:
         trace = replace(trace, flits=trace.flits * (routes.lengths > 0))
-    return question.model_copy(update=changed | {"trace": trace}), schedule, routes
+
+    def remark(finish: float) -> str:
+        part = 100 * (finish / schedule.finish_seconds - 1)
+        said = f"takes {abs(part):.3g} % {'longer' if part > 0 else 'less'}"
+        if abs(part) < AGREES:
+            said = f"agrees within {AGREES} %"
+        promised = units.seconds(schedule.finish_seconds, 4)
+        return f"The plan promises {promised}; the replay {said}."
+
+    changed["trace"] = trace
+    return question.model_copy(update=changed), routes, remark if routes else None
 
 
 def _placed(
@@ -642,7 +586,7 @@ def _placed(
 ) -> Replay:
     from netloom.workload.programs.training import is_rank_program, ranks_apart
 
-    where = computing(question, topology)
+    where = named.computing(question, topology)
     node_of, run = place_program(question.mapping, trace.num_tasks, topology, **where), trace
     if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
         run = ranks_apart(trace)
@@ -653,11 +597,11 @@ def _read_in_cycles(
     question: ReplayQuestion, topology: Topology, machine: Machine | None
 ) -> tuple[Trace, float | None]:
     """Return the trace in cycles, and the bandwidth that says how long they are, if one does."""
-    movers = listed(["routers", *(f"{name}s" for name in OTHERS)])
+    movers = listed(["routers", *(f"{name}s" for name in engines.OTHERS)])
     refuse(question, OF_TIMED_GOAL, f"engine flow; cycles for {movers}")
     if machine is not None:
         refuse(question, ("bandwidth",), "none, since the machine has its own; or engine flow")
-    size = _flit_bytes(question, machine)
+    size = question.flit_bytes or (machine.flit_bytes if machine else None)
     trace = _read(question, size)
     clock = known_clock(question, topology, machine)
     if clock is not None and size is None and (trace.unit == "seconds" or not trace.flit_bytes):
@@ -675,7 +619,8 @@ def _read_for_flows(
     question: ReplayQuestion, topology: Topology, machine: Machine | None
 ) -> tuple[Trace, Clock | None]:
     """Return the trace in seconds, with the clock, or in cycles if none is known, and None."""
-    clock, size = known_clock(question, topology, machine), _flit_bytes(question, machine)
+    clock = known_clock(question, topology, machine)
+    size = question.flit_bytes or (machine.flit_bytes if machine else None)
     if clock is None and question.flit_bytes is None and _is_goal(question.trace):
         clock_of(question, topology, machine)  # which is needed then
     trace = _read(question, size, clock)
@@ -690,12 +635,6 @@ def _read_for_flows(
     return trace.in_seconds(size / clock.bytes_per_second, size), clock
 
 
-def _flit_bytes(question: ReplayQuestion, machine: Machine | None) -> float | None:
-    if question.flit_bytes is not None:
-        return question.flit_bytes
-    return None if machine is None else machine.flit_bytes
-
-
 def _is_goal(trace: Any) -> bool:
     return isinstance(trace, str | Path) and Path(trace).suffix.lower() == ".goal"
 
@@ -707,18 +646,17 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
 
     trace, flows = question.trace, question.engine == "flow"
     flit_bytes = int(size) if size is not None and float(size).is_integer() else None
-    if is_rank_program(trace):
+    if not _is_goal(trace):
         refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
+    if is_rank_program(trace):
         return rank_trace(str(trace), question.algorithm or "")
     assert not isinstance(trace, Execution), "an execution that is no trace yet"
     refuse(question, ("algorithm",), "chakra:, kineto: or llm:, whose collectives take one")
     if isinstance(trace, Trace):
-        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "the path of a trace, to be read so")
         if trace.unit == "cycles" and not (flows and trace.flit_bytes is None):
             refuse(question, ("flit_bytes",), "the path of a trace, to be read so")
         return trace
     if not _is_goal(trace):
-        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
         whole = flows and (clock is not None or flit_bytes is None)
         return read_trace(trace, flit_bytes=flit_bytes, unit="seconds" if whole else "cycles")
     if clock is not None:
@@ -779,7 +717,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     trace, network, program = ready.trace, ready.network, ready.program
     run: Callable[..., TraceRun]
     with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
-        if isinstance(network, PreparedFlows):
+        if isinstance(network, engines.PreparedFlows):
             routing = network.routes or network.routing
             run = partial(run_flow_trace, network.links, routing, program, network.law, tell=tell)
         else:
@@ -787,10 +725,10 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         runs = run_all([lambda stopped: run(stopped=stopped)])
     found = runs[0] if runs else run(stopped=lambda: True)
     law, routers, of_cycles, of_flows = None, None, None, None
-    if isinstance(network, PreparedFlows):
-        law, timed = OnFlows.of(network), network.clock is not None
+    if isinstance(network, engines.PreparedFlows):
+        law, timed = engines.OnFlows.of(network), network.clock is not None
     else:
-        routers, us, timed = OnRouters.of_routers(network), network.cycle_us, False
+        routers, us, timed = engines.OnRouters.of_routers(network), network.cycle_us, False
         ends = (found.finish, found.ideal_finish)
         took, ideal = (None if us is None or each is None else each * us for each in ends)
         of_cycles = OfCycles(
@@ -813,7 +751,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
             expected_error=found.trust,
         )
     return TraceReplay(
-        setup=OnSimulated.of_network(network),
+        setup=engines.OnSimulated.of_network(network),
         routers=routers,
         law=law,
         time_unit="seconds" if timed else "cycles",
@@ -821,7 +759,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         trace=trace.name,
         tasks=trace.num_tasks,
         num_entries=len(trace),
-        mapping=mapping_name(question.mapping),
+        mapping=named.mapping_name(question.mapping),
         inside_nodes=program.inside_nodes,
         finish=found.finish,
         ideal_finish=found.ideal_finish,
@@ -842,14 +780,14 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         note=_note(found, ready),
         run=found,
         network=network,
-        provenance=provenance_of(question, "replay", network.topology),
+        provenance=named.provenance_of(question, "replay", network.topology),
     )
 
 
 def _note(run: TraceRun, ready: PreparedTrace) -> str | None:
     """Return what to know before relying on the figures."""
     of = f"{run.rows_complete} of {counted(len(run.rows), 'row')} were complete"
-    flows = isinstance(ready.network, PreparedFlows)
+    flows = isinstance(ready.network, engines.PreparedFlows)
     if run.interrupted:
         return f"interrupted{'' if flows else f' in cycle {run.until}'}: {of}"
     if run.finish is None:

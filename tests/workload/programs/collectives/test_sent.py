@@ -25,7 +25,15 @@ from netloom.workload.programs.collectives.algorithms import (
     outline,
     with_pair_sizes,
 )
-from netloom.workload.programs.collectives.program import rounds_of, trace_of, waits, write_goal
+from netloom.workload.programs.collectives.program import (
+    bus_factor,
+    least_seconds,
+    least_steps,
+    rounds_of,
+    trace_of,
+    waits,
+    write_goal,
+)
 from netloom.workload.programs.rounds import as_messages
 from netloom.workload.programs.trace_files import read_goal
 from tests.reference.collective_waits import waited
