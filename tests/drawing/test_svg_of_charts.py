@@ -14,7 +14,7 @@ from netloom.questions.recorded import record
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
 from tests.questions.small_answers import ANSWERS
 
-NETWORKS = {"channels", "network", "before", "after", "difference", "phases"}
+NETWORKS = {"channels", "network", "before", "after", "difference", "phases on the network"}
 """Parts that are pictures of networks."""
 
 SENTENCES = ("analyze", "predict", "simulate_hot", "simulate_flows", "simulate_broadcast",
