@@ -113,7 +113,8 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
         raise InputError(f"routing lfts:{path}", found, f"at most {tables.MOST_ENTRIES:,}")
     router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
     dump = _Dump(topology, path, text.split("\n"), gone, every, owner.tolist(), set())
-    ports, begun, lids = np.full((rows, routers), tables.NO_PORT, np.uint8), dict[int, int](), set()
+    ports = np.full((rows, routers), tables.NO_PORT, np.uint8)
+    begun, lids = dict[int, int](), set[int]()
     heads = [(at, head) for at, line in enumerate(dump.lines) if (head := _SWITCH.match(line))]
     ends = [at for at, _ in heads] + [len(dump.lines)]
     dump.entries(range(ends[0]), None)

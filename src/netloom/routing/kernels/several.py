@@ -158,15 +158,22 @@ def walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets):
     num_routers = len(ways.group)
     channels = np.empty(offsets[-1], np.int32)
     distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
-    found = np.empty(most_choices(ways), np.int32)
+    found, first = np.empty(most_choices(ways), np.int32), np.empty(num_routers, np.int32)
     known, group = -1, 0
     for pair in by_goal:
         if goals[pair] != known:
             known = goals[pair]
             _, group = search(ways, known, distance, queue)
+            first[:] = -1  # what number 0 takes at each router, once known
         router, left = sources[pair], numbers[pair]
         for free in range(offsets[pair], offsets[pair + 1]):
+            plain = left == 0 and pick in (WHOLE, DIGITS)
+            if plain and first[router] >= 0:
+                channels[free] = first[router]
+                router = ways.target[first[router]]
+                continue
             choices = next_channels(ways, router, group, distance, found)
+            first[router] = found[0] if plain else first[router]
             if pick in (WHOLE, DIGITS):
                 channels[free] = found[left % choices]
             else:
