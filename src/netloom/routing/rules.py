@@ -1174,9 +1174,12 @@ def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeSha
 
 
 def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
-    from netloom.routing.kernels.shortest_path import meeting_levels
-
-    return np.asarray(meeting_levels(np.array(shape.children, np.int64), start, end))
+    """Return the level of the nearest common ancestor of each pair of places of hosts."""
+    levels = np.zeros(len(start), np.int64)
+    for children in shape.children:
+        levels += start != end
+        start, end = start // children, end // children
+    return levels
 
 
 def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:
