@@ -169,17 +169,18 @@ class _Dump(NamedTuple):
 
     def entries(
         self, some: range, entry: re.Pattern[str] | None
-    ) -> tuple[dict[int, tuple[int, str, int]], int]:
-        """Return what lines say of each LID, and how many entries are announced: -1 if nothing is.
+    ) -> tuple[dict[int, tuple[int, str, int]], tuple[int, int] | None]:
+        """Return what lines say of each LID, and how many entries are announced, if that is there.
 
-        Its port, whose it is, and the line. ``entry`` is what matches: None before all switches.
+        Of a LID its port, whose it is, and the line. Behind the number its line, too. ``entry`` is
+        what matches: None before all switches.
         """
-        said, count = dict[int, tuple[int, str, int]](), -1
+        said, count = dict[int, tuple[int, str, int]](), None
         wanted = WHOLE if entry else WANTED
         for at in some:
             line = self.lines[at]
             if line[:2] == "0x":
-                found = entry.match(line) if entry and count < 0 else None
+                found = entry.match(line) if entry and count is None else None
                 if found is None:
                     what = f"'{line:.40}', which is no entry of a switch"
                     raise self.refused(at, what, wanted)
@@ -188,25 +189,27 @@ class _Dump(NamedTuple):
                     raise self.refused(at, f"LID 0x{lid:04x} again", "each LID once")
                 said[lid] = int(found[2] or tables.NO_PORT), found[3] or "", at
             elif not _CHATTER.match(line):
-                number = _COUNT.match(line) if entry is _ENTRY and count < 0 else None
+                number = _COUNT.match(line) if entry is _ENTRY and count is None else None
                 if number is None:
                     raise self.refused(at, f"'{line:.40}'", wanted)
-                count = int(number[1])
+                count = int(number[1]), at
         return said, count
 
-    def check_count(self, line: int, top: str, many: int, count: int, router: int) -> None:
+    def check_count(
+        self, begin: int, top: str, many: int, count: tuple[int, int] | None, router: int
+    ) -> None:
         """Refuse a switch whose number of entries is not there, or another one."""
-        if count < 0:
+        if count is None:
             what = f"no number of entries at the end of {self.switch(router)}"
-            raise self.refused(line, what, WHOLE)
+            raise self.refused(begin, what, WHOLE)
         try:  # as C writes it, decimal or hexadecimal
             largest = int(top, 0)
         except ValueError:
-            raise self.refused(line, f"'{top}'", "the largest LID") from None
+            raise self.refused(begin, f"'{top}'", "the largest LID") from None
         # dump_fts counts its entries; OpenSM says the largest LID, whether all have entries or not
-        if count not in (many, max(largest, many)):
-            what = f"{count} entries announced and {many} there of {self.switch(router)}"
-            raise self.refused(line, what, WHOLE)
+        if count[0] not in (many, max(largest, many)):
+            what = f"{count[0]} entries announced and {many} there of {self.switch(router)}"
+            raise self.refused(count[1], what, WHOLE)
 
     def keep(
         self,
