@@ -370,9 +370,9 @@ def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
 def _directions(torus: _Torus) -> NDArray[np.int8]:
     """Return int8[routers, routers], the direction to each router (row) from each other; -1: none.
 
-    It lies in the first dimension in which the two differ and a way leads on: the shorter way round
-    to where the way turns, or the other one if that is broken. If no router stands there, the
-    shorter way as far as it leads, except in the last dimension.
+    It lies in the first dimension in which the two differ and a way leads on. There packets go the
+    shorter way round to where they turn, or the other one if that is broken. If no router stands
+    there, they go the shorter way as far as it leads, except in the last dimension.
     """
     here = np.flatnonzero(torus.place[:, 0] >= 0)
     each, place = np.arange(len(here)), torus.place[here]
