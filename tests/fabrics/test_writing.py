@@ -76,7 +76,7 @@ def moved(net, table, *changes):
 
 def test_every_entry_that_differs_is_listed(fabric):
     net = fabric("leaf-spine:3x2x2")  # LIDs 1 to 11: h0 … h5, leaf0 …, spine0, spine1
-    old = with_others(net, minhop(net))
+    old = minhop(net)
     new = moved(net, old, ("h2", "leaf0", 2), ("spine1", "leaf2", 1), ("h0", "spine0", NO_PORT))
     found = table_changes(net, old, new)
     assert found.table().rows() == [
@@ -90,7 +90,7 @@ def test_every_entry_that_differs_is_listed(fabric):
 
 def test_entries_that_lead_nowhere_had_to_change(fabric):
     net = fabric("leaf-spine:3x2x2")
-    new = with_others(net, minhop(net))
+    new = minhop(net)
     old = moved(net, new, ("h2", "leaf0", 9), ("h3", "leaf0", NO_PORT), ("h4", "leaf0", 2),
                 ("h1", "leaf0", 3), ("h5", "spine0", 0))  # fmt: skip
     lines = {line["destination"]: line for line in table_changes(net, old, new).table().to_dicts()}
@@ -101,7 +101,7 @@ def test_entries_that_lead_nowhere_had_to_change(fabric):
 
 def test_changes_are_those_of_the_files(fabric, tmp_path):
     net = fabric("fat-tree:3x3", seed=8, lmc=1, aggregated=(2, 20))
-    tables = [with_others(net, minhop(net)),
+    tables = [minhop(net),
               with_others(net, ForwardingTable("spread", spread_table(net)))]  # fmt: skip
     said = []
     for place, table in enumerate(tables):
@@ -121,7 +121,7 @@ def test_changes_are_those_of_the_files(fabric, tmp_path):
 
 def test_changes_are_written(fabric, tmp_path):
     net = fabric("leaf-spine:3x2x2")
-    old = with_others(net, minhop(net))
+    old = minhop(net)
     write_changes(table_changes(net, old, moved(net, old, ("h2", "leaf0", NO_PORT))),
                   tmp_path / "changes.csv")  # fmt: skip
     with (tmp_path / "changes.csv").open() as stream:

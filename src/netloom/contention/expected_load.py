@@ -587,7 +587,7 @@ def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
 
     if trip.to_group:
         rows, columns = entries(demand)
-        straight = trip.straight(columns, rows)
+        straight, _ = trip.straight(columns, rows)
         staying, away = (
             summed(demand.shape, [(rows[kept], columns[kept], demand.data[kept])])
             for kept in (straight, ~straight)

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from heapq import heappop, heappush
+from operator import or_
 from typing import Literal
 
 import numpy as np
@@ -206,20 +208,14 @@ def _rooted(topology: Topology, height: Ints, most: int | None) -> Iterator[Ints
     Best are those from which most of the highest routers can be reached upwards.
     """
     inside = topology.routers
-    beside: list[list[int]] = [[] for _ in range(inside.num_routers)]
-    for source, target in zip(
-        inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True
-    ):
-        beside[source].append(target)
+    offsets, leaving = inside.outgoing()
+    parts = np.split(inside.channel_target[leaving], offsets[1:-1])
+    beside: list[list[int]] = [part.tolist() for part in parts]
     high = height.tolist()
     tops = [0] * len(high)  # the highest routers above each, as bits
     for router in np.argsort(-height).tolist():
-        above = [each for each in beside[router] if high[each] > high[router]]
-        tops[router] = 1 << router
-        if above:
-            tops[router] = 0
-            for each in above:
-                tops[router] |= tops[each]
+        above = (tops[each] for each in beside[router] if high[each] > high[router])
+        tops[router] = reduce(or_, above, 0) or 1 << router
     bearing, _ = bearing_routers(topology)
     best = sorted(bearing.tolist(), key=lambda router: -tops[router].bit_count())
     for root in best[:most]:

@@ -385,11 +385,11 @@ class Detour(NamedTuple):
         """The same ways to what is drawn."""
         return self.ways._replace(goal=self.ways.group) if self.to_group else self.ways
 
-    def straight(self, entry: Ints, leave: Ints) -> Bools:
-        """Return which pairs of routers draw nothing: equal ones, or those of one group."""
-        if self.to_group:
-            return np.asarray(self.ways.group[entry] == self.ways.group[leave])
-        return np.asarray(entry == leave)
+    def straight(self, entry: Ints, leave: Ints) -> tuple[Bools, Ints]:
+        """Return which pairs draw nothing, equal ones or of one group, and the goals of these."""
+        group = self.ways.group
+        here, there = (group[entry], group[leave]) if self.to_group else (entry, leave)
+        return np.asarray(here == there), there
 
 
 def listed(
@@ -535,8 +535,7 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
         return ends.around(listed(ways, ends.entry, ends.exit, hosts=hosts, where=where))
     # by way of all goals: every first part with every second one that follows
     trip = detour(topology, routing)
-    straight = trip.straight(ends.entry, ends.exit)
-    own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
+    straight, own = trip.straight(ends.entry, ends.exit)
     counts = np.where(straight, 1, len(trip.goals))
     check_paths(counts.sum(), where)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
@@ -572,8 +571,7 @@ def drawn_paths(
         return walked_between(topology, sources, targets, *way, pick=DRAWN)
     ends, hosts = legs(topology, sources, targets), (sources, targets)
     trip = detour(topology, routing)
-    straight = trip.straight(ends.entry, ends.exit)
-    own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
+    straight, own = trip.straight(ends.entry, ends.exit)
     goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
     there = walked(trip.out, ends.entry, goals, numbers[0], hosts=hosts, pick=DRAWN)
     begin = ends_of(trip.ways, there, ends.entry)
@@ -1076,9 +1074,7 @@ def tree_paths(
     levels = _levels(shape, start, end)
     counts = np.array(ways)[levels]
     total = sum(int(ways[level]) * int(many) for level, many in enumerate(np.bincount(levels)))
-    if total > MOST_PATHS:
-        where = f"routing {routing} on {topology.name}"
-        raise InputError(where, f"{total:,} paths", f"at most {MOST_PATHS:,} to list")
+    check_paths(total, f"routing {routing} on {topology.name}")
     pair = np.arange(len(start), dtype=np.int32).repeat(counts)
     keys = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
     found = _walk(topology, steps, start[pair], end[pair], keys)
@@ -1178,9 +1174,12 @@ def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeSha
 
 
 def _levels(shape: TreeShape, start: Ints, end: Ints) -> Ints:
-    from netloom.routing.kernels.shortest_path import meeting_levels
-
-    return np.asarray(meeting_levels(np.array(shape.children, np.int64), start, end))
+    """Return the level of the nearest common ancestor of each pair of places of hosts."""
+    levels = np.zeros(len(start), np.int64)
+    for children in shape.children:
+        levels += start != end
+        start, end = start // children, end // children
+    return levels
 
 
 def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -> Paths:

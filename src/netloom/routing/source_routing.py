@@ -67,8 +67,6 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
     >>> [tree.channel_name(channel) for channel in path]
     ['h0 -> leaf0', 'leaf0 -> spine1', 'spine1 -> leaf1', 'leaf1 -> h1']
     """
-    from netloom.routing.kernels.forwarding import stranded
-
     inside = topology.routers
     _check_nodes(topology, name)
     leaves = np.split(topology.ejection_router, topology.port_offsets[1:-1])
@@ -96,10 +94,21 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
                 number = inside.num_channels + sets.setdefault(channels, len(sets))
             rows[topology.port_offsets[target] : topology.port_offsets[target + 1], router] = number
     choices = choices_of(sets)
-    ports = topology.port_offsets, topology.port_host, topology.ejection_router
-    router, port = stranded(rows, choices, ports, inside.channel_source, *inside.incoming())
-    if router >= 0:
-        host = int(topology.port_host[port])
+    # a router is sure to deliver once all of its choices lead to routers that are
+    sure = np.zeros(rows.shape, np.bool_)
+    for target, routers in enumerate(leaves):
+        sure[topology.port_offsets[target] : topology.port_offsets[target + 1], routers] = True
+    new, none = sure, np.zeros((len(rows), 1), np.bool_)
+    while new.any():
+        by_channel = sure[:, inside.channel_target]
+        members = by_channel[:, choices.channels]
+        by_set = np.logical_and.reduceat(members, choices.offsets[:-1], axis=1)
+        leads = np.concatenate([by_channel, by_set, none], axis=1)  # the last is no channel's
+        new = np.take_along_axis(leads, rows, axis=1) & ~sure
+        sure = sure | new
+    lost = np.argwhere(~sure & (rows >= 0))
+    if len(lost):
+        host, router = int(topology.port_host[lost[0, 0]]), int(lost[0, 1])
         node = _called(topology, topology.router_vertex(router))
         circle = f"a way from node {node} that need never come to node {_called(topology, host)}"
         raise InputError(name, circle, "choices that all lead to the target")
@@ -119,20 +128,12 @@ def shortest_path_table(topology: Topology) -> ForwardingTable:
     InputError
         If there are too many nodes.
     """
+    from netloom.routing.kernels.shortest_path import shortest_rows
+
     _check_nodes(topology, "shortest-path")
-    rows = shortest_rows(topology, np.arange(topology.num_hosts))
+    ends, wires = (topology.channel_source, topology.channel_target), topology.incoming()
+    rows = shortest_rows(np.arange(topology.num_hosts), ends, *wires, *topology.outgoing())
     return ForwardingTable("shortest-path", rows)
-
-
-def shortest_rows(topology: Topology, targets: Ints) -> Ints:
-    """Return the channels of ``ShortestPath`` to some nodes: int32[targets, nodes], -1 for none."""
-    from netloom.routing.kernels import shortest_path
-
-    ends = (topology.channel_source, topology.channel_target)
-    rows: Ints = shortest_path.shortest_rows(
-        targets, ends, *topology.incoming(), *topology.outgoing()
-    )
-    return rows
 
 
 def _check_nodes(topology: Topology, name: str) -> None:

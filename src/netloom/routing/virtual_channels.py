@@ -39,7 +39,6 @@ from netloom.routing.forwarding.tables import (
     dependencies,
     dependency_cycle,
     lane_circle,
-    waits_of_table,
 )
 from netloom.routing.parse import (
     AXES,
@@ -54,12 +53,7 @@ from netloom.routing.parse import (
     paths,
 )
 from netloom.routing.ragged import router_pairs
-from netloom.routing.source_routing import (
-    SourceRoutes,
-    route_numbers,
-    shortest_path_table,
-    shortest_rows,
-)
+from netloom.routing.source_routing import SourceRoutes, route_numbers, shortest_path_table
 from netloom.routing.virtual_channel_tables import (
     MOST_SLOTS,
     RULES,
@@ -218,9 +212,7 @@ def virtual_channel_routing(
         return hosted_routing(topology, routing, num_vcs)
     named = named_routing(topology, routing) if isinstance(routing, str) else routing
     if isinstance(named, rules.DimensionOrder):
-        rules.cube_tables(
-            topology.routers, named
-        )  # refuses no cube, and an order that is none here
+        rules.cube_tables(topology.routers, named)  # refuses no cube, and an order that is none
         return _checked_rule(topology, "dimension-order", named, num_vcs, ejection_channels)
     if isinstance(named, str):
         return _checked_rule(topology, named, rules.DimensionOrder(), num_vcs, ejection_channels)
@@ -384,10 +376,8 @@ def _listed(
             return by_rule.table_routing(topology, table, num_vcs, ejection_channels)
     else:
         routes = routing if isinstance(routing, SourceRoutes) else all_routes(topology, routing)
-        layered, free = (
-            isinstance(routing, rules.Layered),
-            isinstance(routing, rules.Layered | rules.UpDown),
-        )
+        layered = isinstance(routing, rules.Layered)
+        free = layered or isinstance(routing, rules.UpDown)
         circle = () if free else dependency_cycle(routes.routes, topology.num_channels)
         if not circle and not layered:
             return by_rule.path_routing(topology, routes, num_vcs, ejection_channels)
@@ -453,9 +443,6 @@ MOST_LISTED = 2**22
 PAIRS_AT_ONCE = 2**17
 """Pairs whose paths are listed at a time."""
 
-ENTRIES_AT_ONCE = 2**22
-"""Entries of a table that are followed at a time."""
-
 
 def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """Return a cycle of channels in which this routing can deadlock, or () when it cannot.
@@ -505,12 +492,9 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         if nodes * channels > MOST_STEPS:
             found = f"{nodes} nodes times {channels} channels"
             raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-        waits, step = np.zeros(0, np.int64), max(ENTRIES_AT_ONCE // nodes, 1)
-        for first in range(0, nodes, step):
-            rows = shortest_rows(inside, np.arange(first, min(first + step, nodes)))
-            held, asked = waits_of_table(inside, ForwardingTable("shortest-path", rows))
-            waits = np.union1d(waits, held * channels + asked)
-        return cycle_of_waits(*np.divmod(waits, channels), channels)
+        every = np.ones((1, nodes), np.bool_)
+        waits, *_ = _ways_waits(_ways_of(inside, routing), every, np.arange(nodes, dtype=np.int32))
+        return cycle_of_waits(*waits, channels)
     circle = _detour_circle(topology, routing) if isinstance(routing, rules.Valiant) else ()
     return circle or listed_cycle(topology, routing)
 
@@ -539,6 +523,14 @@ def _detour_circle(topology: Topology, routing: rules.Valiant) -> tuple[int, ...
     return ()
 
 
+def _ways_of(inside: Topology, routing: rules.Minimal | rules.ShortestPath) -> rules.Ways:
+    """Return shortest ways between routers: of ``ShortestPath``, the lowest-numbered channels."""
+    ways = rules.shortest_ways(inside)
+    if isinstance(routing, rules.Minimal):
+        return ways
+    return ways._replace(rank=np.arange(inside.num_channels, dtype=np.int32))
+
+
 def _ways_waits(
     ways: rules.Ways, entries: Bools, goals: Ints
 ) -> tuple[tuple[Ints, Ints], Bools, bool]:
@@ -565,14 +557,14 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
         routing = ForwardingTable(str(routing), rules.spread_table(topology))
     if isinstance(routing, ForwardingTable):
         return tuple(channel for channel, _ in lane_circle(topology, routing))
-    if isinstance(routing, rules.Minimal):
+    if isinstance(routing, rules.Minimal | rules.ShortestPath):
         entry, leave = router_pairs(topology)
         goals, row = np.unique(leave, return_inverse=True)
         entries = np.zeros((len(goals), topology.num_routers), np.bool_)
         entries[row, entry] = True
-        waits, *_ = _ways_waits(rules.shortest_ways(topology.routers), entries, goals)
+        waits, *_ = _ways_waits(_ways_of(topology.routers, routing), entries, goals)
         return cycle_of_waits(*waits, count)
-    by_routers = isinstance(routing, rules.ShortestPath | rules.Layered | rules.DimensionOrder)
+    by_routers = isinstance(routing, rules.Layered | rules.DimensionOrder)
     if rules.is_hyperx(topology) or not by_routers:
         sources, targets = all_pairs(topology, str(routing))
         return cycle_of_waits(*_waits(topology, routing, sources, targets, count), count)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.fabrics.writing import with_others, write_lfts
+from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.tables import port_table, table_problems
@@ -23,7 +23,7 @@ def dumped(fabric, tmp_path):
 
     def made(spec="leaf-spine:3x2x2", **more):
         net = fabric(spec, **more)
-        table = with_others(net, minhop(net))
+        table = minhop(net)
         write_lfts(net, table, tmp_path / "table")
         return net, table, (tmp_path / "table").read_text()
 
@@ -188,8 +188,7 @@ def test_the_rest_of_a_network_without_a_switch_is_read(dumped, read):
         read(whole, spared)
     lost = table_problems(net, table)
     assert all(fault.kind == "black hole" for fault in lost.faults)
-    fixed = with_others(net, minhop(net))
-    assert not table_problems(net, fixed)
+    assert not table_problems(net, minhop(net))
 
 
 def test_a_dump_may_tell_of_what_is_gone(dumped, tmp_path):

@@ -301,10 +301,8 @@ def _minimal(topology: Topology, name: str, _: str) -> Plan:
         ladder = group_kinds(topology)
     else:
         ladder = ordered_kinds(topology) if rules.is_hyperx(topology) else rank_kinds(topology)
-    if (
-        rules.is_hyperx(topology) and not topology.broken
-    ):  # the last dimension first needs most rungs
-        sides = len(ladder.rungs)
+    if rules.is_hyperx(topology) and not topology.broken:
+        sides = len(ladder.rungs)  # the last dimension first needs most rungs
         rungs = (ladder.rungs * sides)[: sides * (sides - 1) + 1]
     elif isinstance(family, TreeShape) and not topology.broken:
         rungs = ladder.rungs
@@ -318,10 +316,8 @@ def _ancestor(topology: Topology, name: str, argument: str) -> Plan:
         raise InputError(where, f"'{argument}'", "all (the least used), every (any that is free)")
     choice = hop.DRAWN if name == "nca" else choices[argument]
     full = f"{name}:{argument}" if argument else name
-    straight, ladder = (
-        hop.next_ports(topology, rules.shortest_ways(topology.routers)),
-        rank_kinds(topology),
-    )
+    straight = hop.next_ports(topology, rules.shortest_ways(topology.routers))
+    ladder = rank_kinds(topology)
     tree = isinstance(rules.family_of(topology), TreeShape) and not topology.broken
     return Plan(full, straight, ladder, choice, ladder.rungs if tree else (), minimal=True)
 
@@ -338,12 +334,9 @@ def _ordered(topology: Topology, name: str, argument: str) -> Plan:
         wanted = "a k-ary n-cube or a HyperX; minimal fits any network"
         raise InputError("routing", f"{where} on {topology.name}", wanted)
     order = tuple(whole_number(word, where=where) for word in argument.split(",") if argument)
-    ways = rules.ways_of(topology, rules.DimensionOrder(order))
-    ladder = ordered_kinds(topology, order)
-    straight = hop.next_ports(topology, ways)
-    return Plan(
-        str(rules.DimensionOrder(order)), straight, ladder, hop.DRAWN, ladder.rungs, minimal=True
-    )
+    routing, ladder = rules.DimensionOrder(order), ordered_kinds(topology, order)
+    straight = hop.next_ports(topology, rules.ways_of(topology, routing))
+    return Plan(str(routing), straight, ladder, hop.DRAWN, ladder.rungs, minimal=True)
 
 
 def _hashed(topology: Topology, name: str, argument: str) -> Plan:
@@ -542,12 +535,8 @@ def followed(topology: Topology, tables: hop.HopTables) -> tuple[Bools, Ints, In
         np.flatnonzero(waits), (inside.num_channels, len(masks), outward.shape[1], len(masks))
     )
     behind = outward[inside.channel_target[channel], port]
-    return (
-        reached.astype(bool),
-        np.stack([channel, held], axis=1),
-        np.stack([behind, asked], axis=1).astype(np.int64),
-        masks,
-    )
+    before, after = np.stack([channel, held], axis=1), np.stack([behind, asked], axis=1)
+    return reached.astype(bool), before, after.astype(np.int64), masks
 
 
 def circle_among(held: Ints, asked: Ints, masks: Ints) -> tuple[tuple[int, int], ...]:
@@ -578,14 +567,7 @@ def circle_among(held: Ints, asked: Ints, masks: Ints) -> tuple[tuple[int, int],
     return tuple((place // count, int(first[place % count])) for place in circle)
 
 
-NAMED = (
-    rules.DimensionOrder
-    | rules.Ecmp
-    | rules.Minimal
-    | rules.MinimalGroup
-    | rules.Valiant
-    | rules.RandomUp
-)
+NAMED = rules.DimensionOrder | rules.Ecmp | rules.Several | rules.MinimalGroup | rules.RandomUp
 """Routings that are computed hop by hop: by the names that they have."""
 
 MOST_RUNGS = 2**10

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -548,17 +548,8 @@ def ftree(topology: Topology) -> tables.ForwardingTable:
     uses = tuple(np.zeros(count, np.int64) for count in counts)
     scratch = np.empty(routers, np.int32), np.empty(routers, np.int64)
     stack = np.empty((2 * routers + 32, COLUMNS), np.int64)
-    flat = (
-        *groups,
-        np.array(tree.neighbour, np.int32),
-        *cables,
-        *uses,
-        tree.place,
-        tree.level,
-        adapters,
-        *scratch,
-        stack,
-    )
+    wires = *groups, np.array(tree.neighbour, np.int32), *cables
+    flat = *wires, *uses, tree.place, tree.level, adapters, *scratch, stack
     table = tree_table(*_in_turn(topology, tree), ends.num_apart, flat, len(ends.exit))
     return tables.told("ftree", table, ends)
 
@@ -724,18 +715,11 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
     return np.array(order, np.int64), np.array(at + known, np.int64)
 
 
-ENGINES: dict[str, Callable[[Topology], tables.ForwardingTable]] = {
-    "minhop": minhop,
-    "updn": updn,
-    "dnup": dnup,
-    "ftree": ftree,
-    "dor": dor,
-    "lash": lash,
-    "torus-2qos": torus_2qos,
-    "sssp": sssp,
-    "dfsssp": dfsssp,
-    "nue": nue,
-}
+_Engine: TypeAlias = Callable[[Topology], tables.ForwardingTable]
+
+_EVERY: list[_Engine] = [minhop, updn, dnup, ftree, dor, lash, torus_2qos, sssp, dfsssp, nue]
+
+ENGINES = {engine.__name__.replace("_", "-"): engine for engine in _EVERY}
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], object]] = {

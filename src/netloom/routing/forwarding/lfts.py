@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from os.path import isfile
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,8 +66,6 @@ def with_dumped_lids(topology: Topology, text: str) -> Topology:
 WANTED = "forwarding tables as OpenSM (opensm-lfts.dump, opensm.fdbs), dump_fts or ibroute say them"
 OF_THIS = "tables of this fabric: both files from one subnet, at one time"
 WHOLE = "a whole dump"
-GONE = -2
-"""Stands for a switch that the network has no more."""
 
 _SWITCH = re.compile(
     r"^(?:Unicast lids \[\w+-(?P<top>\w+)\] of switch .*\bguid|dump_ucast_routes: Switch) "
@@ -74,7 +73,7 @@ _SWITCH = re.compile(
     re.I,
 )
 _ENTRY = re.compile(r"^0x([0-9a-f]{1,8}) +(\d{1,8})(?: +(.*))?$", re.I)
-_FDBS_ENTRY = re.compile(r"^0x([0-9a-f]{1,8}) *: *(?:(\d{1,8}) *:.*|UNREACHABLE) *$", re.I)
+_FDBS_ENTRY = re.compile(r"^0x([0-9a-f]{1,8}) *: *(?:(\d{1,8}) *:.*|UNREACHABLE) *()$", re.I)
 _COUNT = re.compile(r"^(\d{1,8}) (?:valid )?lids dumped *$", re.I)
 _CHATTER = re.compile(r"^\s*(#.*|Lid +Out +Destination.*|Port +Info.*|LID *: *Port *:.*)?$", re.I)
 _OWNER = re.compile(r"portguid (?:0x)?([0-9a-f]+)(?:: '(.*)')?", re.I)
@@ -113,105 +112,132 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
         found = f"{routers} switches times {rows} destinations"
         raise InputError(f"routing lfts:{path}", found, f"at most {tables.MOST_ENTRIES:,}")
     router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
-    reading = _Reading(topology, path, every, owner.tolist(), router_of, gone)
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line[:2] == "0x":
-            reading.entry(line, number)
-            continue
-        switch = _SWITCH.match(line)
-        if switch:
-            reading.end_switch()
-            reading.begin_switch(switch, number)
-        elif not _CHATTER.match(line):
-            reading.count(line, number)
-    reading.end_switch()
-    if not reading.begun:
+    dump = _Dump(topology, path, text.split("\n"), gone, every, owner.tolist(), set())
+    ports = np.full((rows, routers), tables.NO_PORT, np.uint8)
+    begun, lids = dict[int, int](), set[int]()
+    heads = [(at, head) for at, line in enumerate(dump.lines) if (head := _SWITCH.match(line))]
+    ends = [at for at, _ in heads] + [len(dump.lines)]
+    dump.entries(range(ends[0]), None)
+    if not heads:
         raise InputError(path, "no forwarding table", WANTED)
+    for (at, head), end in zip(heads, ends[1:], strict=True):
+        guid, fdbs = int(head["guid"], 16), head["top"] is None
+        router = router_of.get(guid, -1)
+        if router < 0:
+            if not gone:
+                found = f"a switch of GUID 0x{guid:016x}, which {topology.name} does not have"
+                raise dump.refused(at, found, OF_THIS)
+            continue
+        if router in begun:
+            found = f"{dump.switch(router)} again, after line {begun[router]}"
+            raise dump.refused(at, found, "each switch once")
+        begun[router] = at + 1
+        said, count = dump.entries(range(at + 1, end), _FDBS_ENTRY if fdbs else _ENTRY)
+        lids = lids or set(said)
+        if fdbs and lids != set(said):
+            found = f"{dump.switch(router)} with other LIDs than those before"
+            raise dump.refused(at, found, WHOLE)
+        if not fdbs:
+            dump.check_count(at, head["top"], len(said), count, router)
+        dump.keep(said, ports[:, router], at, router)
     for router in np.flatnonzero(network.routers.vertex_up).tolist():
-        if router not in reading.begun:
-            found = f"no table of switch '{reading.name(router)}'"
+        if router not in begun:
+            found = f"no table of {dump.switch(router)}"
             raise InputError(path, found, "a table of every switch")
     # the row in the whole network of each row of a broken one
     first, whole = network.num_network_channels, topology
     kept = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels
-    return reading.ports[np.append(kept, np.arange(whole.num_ports, rows)).astype(np.int64)]
+    return ports[np.append(kept, np.arange(whole.num_ports, rows)).astype(np.int64)]
 
 
-@dataclass
-class _Reading:
-    """What has been read, and where."""
+class _Dump(NamedTuple):
+    """The lines of a dump, and what they are held against. Lines are counted from 0."""
 
     topology: Topology
     path: str
+    lines: list[str]
+    gone: bool
     every: tables.Addresses
     owner: list[int]
-    router_of: dict[int, int]
-    gone: bool
-    router: int = -1
-    line: int = 0
-    most: int = 0
-    top: int = 0
-    fdbs: bool = False
-    counted: bool = True
-    begun: dict[int, int] = field(default_factory=dict)
-    said: dict[int, int] = field(default_factory=dict)
-    known: set[tuple[str, str | None]] = field(default_factory=set)
-    lids: set[int] = field(default_factory=set)
-    ports: NDArray[np.uint8] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ports = np.full((len(self.every), self.topology.num_routers), tables.NO_PORT, np.uint8)
+    known: set[tuple[int, str]]
 
     def refused(self, line: int, found: str, wanted: str) -> InputError:
-        return InputError(f"{self.path}:{line}", found, wanted)
+        return InputError(f"{self.path}:{line + 1}", found, wanted)
 
-    def name(self, router: int) -> str:
-        return self.every.name[len(self.every) - self.topology.num_routers + router]
+    def switch(self, router: int) -> str:
+        return f"switch '{self.every.name[len(self.every) - self.topology.num_routers + router]}'"
 
-    def begin_switch(self, switch: re.Match[str], number: int) -> None:
-        guid = int(switch["guid"], 16)
-        router = self.router_of.get(guid, GONE)
-        if router == GONE and self.gone:
-            self.router = GONE
-            return
-        if router == GONE:
-            found = f"a switch of GUID 0x{guid:016x}, which {self.topology.name} does not have"
-            raise self.refused(number, found, OF_THIS)
-        if router in self.begun:
-            found = f"switch '{self.name(router)}' again, after line {self.begun[router]}"
-            raise self.refused(number, found, "each switch once")
-        self.begun[router] = number
-        self.router, self.line, self.said = router, number, {}
-        self.fdbs = switch["top"] is None
-        self.counted, self.top = self.fdbs, -1
-        if not self.fdbs:
-            word = switch["top"]  # as C writes it, decimal or hexadecimal
-            try:
-                self.top = int(word, 16 if word[:2] in ("0x", "0X") else 10)
-            except ValueError:
-                raise self.refused(number, f"'{word}'", "the largest LID") from None
-        self.most = int(self.topology.cabling.router_ports[router])  # type: ignore[union-attr]
+    def entries(
+        self, some: range, entry: re.Pattern[str] | None
+    ) -> tuple[dict[int, tuple[int, str, int]], tuple[int, int] | None]:
+        """Return what lines say of each LID, and how many entries are announced, if that is there.
 
-    def entry(self, line: str, number: int) -> None:
-        if self.router == GONE:
-            return
-        found = (_FDBS_ENTRY if self.fdbs else _ENTRY).match(line)
-        if found is None or self.router < 0 or (self.counted and not self.fdbs):
-            wanted = WHOLE if self.router >= 0 else WANTED
-            raise self.refused(number, f"'{line:.40}', which is no entry of a switch", wanted)
-        lid, port = int(found[1], 16), int(found[2] or tables.NO_PORT)
-        if lid in self.said:
-            raise self.refused(number, f"LID 0x{lid:04x} again", "each LID once")
-        self.said[lid] = port
-        if port > self.most:
-            if port == tables.NO_PORT:
-                return
-            called = f"switch '{self.name(self.router)}' with {self.most} ports"
-            raise self.refused(number, f"port {port} of {called}", OF_THIS)
-        said = (found[1], None if self.fdbs else found[3])
-        if said not in self.known:
-            self.check(lid, said[1] or "", number)
-            self.known.add(said)
+        Of a LID its port, whose it is, and the line. Behind the number its line, too. ``entry`` is
+        what matches: None before all switches.
+        """
+        said, count = dict[int, tuple[int, str, int]](), None
+        wanted = WHOLE if entry else WANTED
+        for at in some:
+            line = self.lines[at]
+            if line[:2] == "0x":
+                found = entry.match(line) if entry and count is None else None
+                if found is None:
+                    what = f"'{line:.40}', which is no entry of a switch"
+                    raise self.refused(at, what, wanted)
+                lid = int(found[1], 16)
+                if lid in said:
+                    raise self.refused(at, f"LID 0x{lid:04x} again", "each LID once")
+                said[lid] = int(found[2] or tables.NO_PORT), found[3] or "", at
+            elif not _CHATTER.match(line):
+                number = _COUNT.match(line) if entry is _ENTRY and count is None else None
+                if number is None:
+                    raise self.refused(at, f"'{line:.40}'", wanted)
+                count = int(number[1]), at
+        return said, count
+
+    def check_count(
+        self, begin: int, top: str, many: int, count: tuple[int, int] | None, router: int
+    ) -> None:
+        """Refuse a switch whose number of entries is not there, or another one."""
+        if count is None:
+            what = f"no number of entries at the end of {self.switch(router)}"
+            raise self.refused(begin, what, WHOLE)
+        try:  # as C writes it, decimal or hexadecimal
+            largest = int(top, 0)
+        except ValueError:
+            raise self.refused(begin, f"'{top}'", "the largest LID") from None
+        # dump_fts counts its entries; OpenSM says the largest LID, whether all have entries or not
+        if count[0] not in (many, max(largest, many)):
+            what = f"{count[0]} entries announced and {many} there of {self.switch(router)}"
+            raise self.refused(count[1], what, WHOLE)
+
+    def keep(
+        self,
+        said: dict[int, tuple[int, str, int]],
+        ports: NDArray[np.uint8],
+        begin: int,
+        router: int,
+    ) -> None:
+        """Keep the entries of a switch: those of the first LID of each port."""
+        assert self.topology.cabling is not None
+        most = int(self.topology.cabling.router_ports[router])
+        leads = {lid: each for lid, each in said.items() if each[0] != tables.NO_PORT}
+        for lid, (port, whose, line) in leads.items():
+            if port > most:
+                what = f"port {port} of {self.switch(router)} with {most} ports"
+                raise self.refused(line, what, OF_THIS)
+            if (lid, whose) not in self.known:
+                self.check(lid, whose, line)
+                self.known.add((lid, whose))
+            row = self.owner[lid] if lid < len(self.owner) else -1
+            if row < 0 or lid != self.every.lid[row]:
+                continue
+            ports[row] = port
+            for more in range(lid + 1, lid + (1 << int(self.every.lmc[row]))):
+                if more not in leads:
+                    what = f"LID 0x{lid:04x} of '{self.every.name[row]}', but not 0x{more:04x}"
+                    where = f"{what} of the same port, at {self.switch(router)}"
+                    raise self.refused(begin, where, "all 2^LMC LIDs of a port")
 
     def check(self, lid: int, said: str, number: int) -> None:
         """Refuse a LID that nobody has, or whose owner is another one than the dump says."""
@@ -245,47 +271,6 @@ class _Reading:
             return False
         node = int(cabling.host_guid[self.topology.port_host[row]])
         return node > 0 and node <= guid <= node + 2
-
-    def count(self, line: str, number: int) -> None:
-        found = _COUNT.match(line)
-        if found and self.router == GONE:
-            return
-        if found is None or self.router < 0 or self.fdbs:
-            wanted = WHOLE if self.router >= 0 else WANTED
-            raise self.refused(number, f"'{line:.40}'", wanted)
-        # dump_fts counts its entries; OpenSM says the largest LID, whether all have entries or not
-        if self.counted or int(found[1]) not in (len(self.said), max(self.top, len(self.said))):
-            what = f"{found[1]} entries announced and {len(self.said)} there"
-            raise self.refused(number, f"{what} of switch '{self.name(self.router)}'", WHOLE)
-        self.counted = True
-
-    def end_switch(self) -> None:
-        """Keep the entries of the switch that was read."""
-        if self.router < 0:
-            return
-        if not self.counted:
-            found = f"no number of entries at the end of switch '{self.name(self.router)}'"
-            raise self.refused(self.line, found, WHOLE)
-        if self.fdbs:
-            self.lids = self.lids or set(self.said)
-            if self.lids != set(self.said):
-                found = f"switch '{self.name(self.router)}' with other LIDs than those before"
-                raise self.refused(self.line, found, WHOLE)
-        every, owner = self.every, self.owner
-        for lid, port in self.said.items():
-            if port == tables.NO_PORT:
-                continue
-            row = owner[lid] if lid < len(owner) else -1
-            if row < 0:
-                continue
-            base = int(every.lid[row])
-            if lid == base:
-                self.ports[row, self.router] = port
-                for more in range(base + 1, base + (1 << int(every.lmc[row]))):
-                    if self.said.get(more, tables.NO_PORT) == tables.NO_PORT:
-                        found = f"LID 0x{base:04x} of '{every.name[row]}', but not 0x{more:04x}"
-                        where = f"{found} of the same port, at switch '{self.name(self.router)}'"
-                        raise self.refused(self.line, where, "all 2^LMC LIDs of a port")
 
 
 LEVELS = 16

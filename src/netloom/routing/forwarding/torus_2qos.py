@@ -339,8 +339,6 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
 
 def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     """Return the torus and the direction to each router from each other, or why there is none."""
-    from netloom.routing.kernels.dimension_order import torus_directions
-
     grid, inside = grid_of(topology), topology.routers
     if grid is None or len(grid.sides) < FEWEST_DIMENSIONS:
         return "switches make no torus or mesh of two or three dimensions"
@@ -360,13 +358,49 @@ def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     torus = _Torus(sides, at_place, place, direction.astype(np.int64), step)
     if reason := _too_broken(topology, torus):
         return reason
-    directions = torus_directions((at_place, place, step), sides)
+    directions = _directions(torus)
     lost = (directions < 0) & here & here[:, None] & ~np.eye(len(here), dtype=np.bool_)
     if lost.any():
         end, router = (int(each) for each in np.argwhere(lost)[0])
         names = [topology.router_name(each) for each in (router, end)]
         return f"no way leads from switch {names[0]} to {names[1]}"
     return torus, directions
+
+
+def _directions(torus: _Torus) -> NDArray[np.int8]:
+    """Return int8[routers, routers], the direction to each router (row) from each other; -1: none.
+
+    It lies in the first dimension in which the two differ and a way leads on. There packets go the
+    shorter way round to where they turn, or the other one if that is broken. If no router stands
+    there, they go the shorter way as far as it leads, except in the last dimension.
+    """
+    here = np.flatnonzero(torus.place[:, 0] >= 0)
+    each, place = np.arange(len(here)), torus.place[here]
+    step = np.append(torus.step, np.full((1, 2 * DIMENSIONS), -1), axis=0)
+    found = np.full((len(torus.place),) * 2, -1, np.int8)
+    for axis in reversed(range(DIMENSIONS)):
+        side, own = int(torus.sides[axis]), place[:, axis]
+        to = np.arange(side)[:, None]  # from each router to each coordinate
+        inner = np.abs(to - own)
+        grows = ((to > own) ^ (inner > side - inner)).astype(np.int64)
+        reached = np.zeros((2, side, len(here)), np.bool_)
+        for sign in range(2):
+            at = here
+            for _ in range(side):
+                at = step[at, 2 * axis + sign]
+                reached[sign, torus.place[at, axis], each] |= at >= 0
+        shorter, (falling, growing) = 2 * axis + grows, reached
+        way = np.where(np.where(grows, growing, falling), shorter, shorter ^ 1)
+        way[~(falling | growing)] = -1
+        if axis < DIMENSIONS - 1:
+            corner = np.broadcast_to(place, (side, *place.shape)).copy()
+            corner[..., axis] = to
+            gone = torus.at_place[tuple(np.moveaxis(corner, -1, 0))] < 0
+            way = np.where(gone & (step[here, shorter] >= 0), shorter, way)
+        way[own, each] = -1
+        ahead, rest = way[own], found[np.ix_(here, here)]
+        found[np.ix_(here, here)] = np.where(ahead >= 0, ahead, rest)
+    return found
 
 
 def _too_broken(topology: Topology, torus: _Torus) -> str:

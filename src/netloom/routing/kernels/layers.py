@@ -41,15 +41,6 @@ def insert(graph, lane, held, slot):
 
 
 @kernel
-def closes(graph, lane, held, slot):
-    """Whether a dependency would close a circle."""
-    first = lane * len(graph.channel_target)
-    asked = graph.out_channels[graph.out_offsets[graph.channel_target[held]] + slot]
-    high = graph.rank[first + held]
-    return graph.rank[first + asked] <= high and follow_ahead(graph, first, asked, high) < 0
-
-
-@kernel
 def remove(graph, lane, held, slot):
     """Use a dependency once less."""
     graph.uses[lane * len(graph.channel_target) + held, slot] -= 1

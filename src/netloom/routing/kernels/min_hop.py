@@ -26,8 +26,6 @@ from netloom.routing.kernels.shortest_path import distances_to
 # -- counters --------------------------------------------------------------------------------------
 
 
-EQUAL = 2
-"""The direction of a channel that may follow any other."""
 NO_WAY = 2**30
 
 

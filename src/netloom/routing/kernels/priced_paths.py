@@ -35,12 +35,8 @@ CHILDREN = 4
 @njit(nogil=True)
 def empty_heap(num_vertices):
     """A heap with room for this many vertices."""
-    return (
-        np.empty(num_vertices, np.int32),
-        np.full(num_vertices, -1, np.int32),
-        np.empty(num_vertices, np.int64),
-        np.zeros(1, np.int64),
-    )
+    members, place = np.empty(num_vertices, np.int32), np.full(num_vertices, -1, np.int32)
+    return members, place, np.empty(num_vertices, np.int64), np.zeros(1, np.int64)
 
 
 @kernel

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import INLINED, kernel, njit
+from netloom.routing.kernels.shortest_path import mixed
 from netloom.routing.rules import DIGITS, DRAWN, HASHED, WHOLE
 
 # -- paths -----------------------------------------------------------------------------------------
@@ -157,15 +158,22 @@ def walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets):
     num_routers = len(ways.group)
     channels = np.empty(offsets[-1], np.int32)
     distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
-    found = np.empty(most_choices(ways), np.int32)
+    found, first = np.empty(most_choices(ways), np.int32), np.empty(num_routers, np.int32)
     known, group = -1, 0
     for pair in by_goal:
         if goals[pair] != known:
             known = goals[pair]
             _, group = search(ways, known, distance, queue)
+            first[:] = -1  # what number 0 takes at each router, once known
         router, left = sources[pair], numbers[pair]
         for free in range(offsets[pair], offsets[pair + 1]):
+            plain = left == 0 and pick in (WHOLE, DIGITS)
+            if plain and first[router] >= 0:
+                channels[free] = first[router]
+                router = ways.target[first[router]]
+                continue
             choices = next_channels(ways, router, group, distance, found)
+            first[router] = found[0] if plain else first[router]
             if pick in (WHOLE, DIGITS):
                 channels[free] = found[left % choices]
             else:
@@ -178,17 +186,15 @@ def walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets):
 
 @njit()
 def scattered(number, salt, pick):
-    """A number that looks random: the finalizer of SplitMix64 (Steele et al. 2014)."""
+    """A number that looks random, by ``mixed``."""
     golden, bits = np.uint64(0x9E3779B97F4A7C15), np.uint64(number)
     if pick == DRAWN:
-        bits += (salt + np.uint64(1)) * golden
+        bits += salt * golden
     elif pick == HASHED:
-        bits = (bits ^ salt) + golden
+        bits ^= salt
     else:
-        bits += salt
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    bits ^= bits >> np.uint64(31)
+        bits += salt - golden
+    bits = mixed(bits)  # which adds the golden one
     return bits if pick == HASHED else bits >> np.uint64(2 if pick == DRAWN else 33)
 
 

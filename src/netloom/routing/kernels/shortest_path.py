@@ -78,20 +78,6 @@ def mixed(number):
 
 
 @njit(nogil=True)
-def meeting_levels(children, sources, targets):
-    """Return the level of the nearest common ancestor of each pair of places of hosts."""
-    levels = np.empty(len(sources), np.int64)
-    for pair in range(len(sources)):
-        source, target, level = sources[pair], targets[pair], 0
-        while source != target:
-            source //= children[level]
-            target //= children[level]
-            level += 1
-        levels[pair] = level
-    return levels
-
-
-@njit(nogil=True)
 def fill_tree_paths(tree, steps, sources, targets, keys, offsets):
     """Walk every path up to where source and target meet, and down again.
 
