@@ -179,11 +179,6 @@ class Section:
     asked: str = ""
     verb: str = ""
 
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """All of them, from top to bottom."""
-        return tuple(figure for row in self.rows for figure in row)
-
 
 @dataclass(frozen=True, eq=False)
 class Asked:

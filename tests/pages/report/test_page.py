@@ -166,7 +166,7 @@ def test_every_chart_has_a_name_a_caption_words_and_a_table(tree, page):
 
 
 def test_words_and_tables_of_curves_are_the_answers_numbers(page):
-    latency = page.sections[0].figures[0]
+    latency = page.sections[0].rows[0][0]
     for on, last in (("torus:4x4", 0.75), ("mesh:4x4", 0.5)):
         means = [row["packet_latency_mean"] for row in simulated(on, last)]
         assert len(means) == 3

@@ -114,10 +114,10 @@ class View:
     flows
         What is sent. None where only loads are known.
     ways
-        How it goes. Where the way depends on the destination alone a table: int32[num_hosts,
-        num_routers], the channel between routers by which packets to each host leave each router;
-        -1 at the last router, and where no packet comes by. Else the paths of all flows. None
-        where these are unknown, or too many.
+        How it goes. If the way depends on the destination alone, this is a table:
+        int32[num_hosts, num_routers], the channel between routers by which packets to each host
+        leave each router. It has -1 at the last router, and where no packet comes by. Else it is
+        the paths of all flows. None where these are unknown, or too many.
     missing
         Why there are no ways, in a sentence. "" where there are.
     frames
