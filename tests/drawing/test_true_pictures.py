@@ -116,30 +116,16 @@ def test_every_kind_with_a_picture_is_among_them():
     assert pictured <= {name.partition(",")[0] for name in ANSWERS}
 
 
-@pytest.fixture(scope="module")
-def analysis():
-    return whole(record(ANSWERS["analyze"]())).svg
-
-
-@pytest.fixture(scope="module")
-def cube():
-    return whole(record(HARD["a map of a hypercube"]())).svg
-
-
-def test_a_label_of_another_number_is_found(analysis):
-    assert untrue(analysis) == []
+def test_a_label_a_place_a_color_or_a_side_of_another_number_is_found():
+    analysis = whole(record(ANSWERS["analyze"]())).svg
+    cube = whole(record(HARD["a map of a hypercube"]())).svg
+    assert untrue(analysis) == untrue(cube) == []
     said = re.search(r"no node delayed to ([\d.]+)", analysis)[1]
     assert untrue(analysis.replace(f"delayed to {said}", "delayed to 71.3"))
-
-
-def test_a_mark_at_another_place_is_found(analysis):
     place = re.search(
         r'aria-label="offered by[^"]*whose: this mapping[^>]*translate\(([\d.]+),', analysis
-    )
-    assert untrue(analysis.replace(f"translate({place[1]},", f"translate({float(place[1]) + 9},"))
-
-
-def test_another_color_scale_or_side_is_found(cube):
+    )[1]
+    assert untrue(analysis.replace(f"translate({place},", f"translate({float(place) + 9},"))
     hot = re.search(r'aria-label="heat: 1; [^>]*stroke="(rgb[^"]*)"', cube)
     assert untrue(cube.replace(hot[0], hot[0].replace(hot[1], "rgb(195, 201, 209)")))
     less = re.search(r"change, paths: −(\d+)", cube)

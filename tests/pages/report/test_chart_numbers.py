@@ -110,16 +110,6 @@ def test_a_curve_that_shoots_up_leaves_the_rest_to_be_seen():
     assert any(top == pytest.approx(1.06 * 6 * found.zero_load_latency) for top in tops)
 
 
-def test_shares_of_held_channels_add_up():
-    rows = rows_of(chart_of(ANSWERS["predict_torus_broadcast"]()), "held")
-    for rate in {row["rate"] for row in rows}:
-        mine = {row["held"]: row for row in rows if row["rate"] == rate}
-        assert len(mine) == 4
-        assert sum(row["probability"] for row in mine.values()) == pytest.approx(1)
-        assert mine[3]["share"] == pytest.approx(1)  # the top of the last area
-        assert mine[2]["below"] == pytest.approx(mine[1]["share"])
-
-
 def test_the_time_between_transactions_is_the_sum_of_its_parts():
     found = ANSWERS["predict_locality"]()
     spec = record(found).answer.parts()["time"].to_dict()
@@ -164,14 +154,6 @@ def test_what_a_processor_has_open_at_once_lies_side_by_side():
         for other in bars:
             if one is not other and (one["row"], one["lane"]) == (other["row"], other["lane"]):
                 assert one["to"] <= other["from"] + 1e-6 or other["to"] <= one["from"] + 1e-6
-
-
-def test_processors_that_do_one_thing_at_a_time_show_both_ends():
-    bars = rows_of(chart_of(compiled(both_ways=False, schedule="timetable")), "way")
-    assert len(bars) == 480
-    assert [bar["way"] for bar in bars].count("receives") == 240
-    assert {bar["lane"] for bar in bars} == {0}
-    assert all(bar["node"] == bar["target"] for bar in bars if bar["way"] == "receives")
 
 
 def test_a_map_has_the_use_of_every_channel_in_every_phase():
