@@ -8,7 +8,6 @@ import pytest
 import vl_convert
 
 from netloom.drawing.axes import axis, looks_of, panel
-from netloom.drawing.bars import Bar, bars
 from netloom.drawing.frame import NARROW, framed, narrow_page
 from netloom.questions.recorded import record
 from tests.drawing.svg import labels_of_axes, outside, overlapping, read
@@ -90,25 +89,6 @@ def test_charts_fit_a_narrow_page(asked):
             assert size[0] <= NARROW + RIM + 10, name
 
 
-def test_words_that_touch_and_ticks_that_repeat_are_found():
-    table = [{"x": 1, "y": 1, "said": "one"}, {"x": 1.01, "y": 1, "said": "other"}]
-    spec = {
-        "data": {"values": table},
-        "width": 200,
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative", "axis": {"format": "d", "tickCount": 8}},
-            "y": {"field": "y", "type": "quantitative"},
-            "text": {"field": "said"},
-        },
-        "mark": "text",
-    }
-    size, texts = read(vl_convert.vegalite_to_svg(spec))
-    assert ("one", "other") in overlapping(texts)
-    assert any(len(set(labels)) < len(labels) for labels in labels_of_axes(texts))
-    assert outside(texts, size) == []
-    assert "other" in outside(texts, (size[0] / 2, size[1]))
-
-
 def test_lines_that_lie_on_each_other_are_both_named():
     x, y = axis("x", "x (hops)", [1, 2]), axis("y", "y (cycles)", [1, 2])
     looks = looks_of(["one", "other", "third"])
@@ -120,15 +100,3 @@ def test_lines_that_lie_on_each_other_are_both_named():
     said = [each.said for each in texts]
     assert {"one", "= other", "third"} <= set(said)
     assert overlapping(texts) == []
-
-
-def test_percentages_below_short_bars_stand_apart():
-    chart = bars(
-        [Bar("a", 0.668, "66.8 %, holds flows back")], "used", "share", share=True, width=265
-    )
-    found = next(
-        layer["encoding"]["x"]["axis"]["values"]
-        for layer in chart.to_dict()["layer"]
-        if "axis" in layer.get("encoding", {}).get("x", {})
-    )
-    assert found == [0.0, 0.25, 0.5, 0.75, 1.0]

@@ -13,11 +13,13 @@ from netloom.drawing.networks.chart import network_chart
 from netloom.drawing.save import save_chart
 from netloom.pages import chart_of
 from netloom.pages.figure import make_figure
+from netloom.pages.page import page_of
 from netloom.questions.answers import Answer
 from netloom.questions.recorded import record
 from netloom.questions.register import all_kinds
 from netloom.topology import topology
 from tests.drawing.read_back import scopes, untrue
+from tests.drawing.svg import read
 from tests.gallery import NARROW, entries, themed, whole
 from tests.questions.small_answers import ANSWERS
 
@@ -92,47 +94,42 @@ def test_so_are_curves_of_pages_and_exhibits():
         } == {}
 
 
+def test_so_are_figures_side_by_side_whose_axes_are_alike():
+    """Words above axes stood where they would on the axis of a picture alone."""
+    asked = [nl.simulate(on, load=0.1, cycles=600) for on in ("torus:4x4", "mesh:16x2")]
+    (section,) = page_of([record(each) for each in asked]).sections
+    for row in section.rows:
+        drawn = [themed(each.spec, each.title, "light") for each in row]
+        assert [untrue(svg) for svg in drawn] == [[], []]
+        one, other = ([axis for scope in scopes(svg) for axis in scope.axes] for svg in drawn)
+        for mine, theirs in zip(one, other, strict=True):
+            assert [label for label, *_ in mine.ticks] == [label for label, *_ in theirs.ticks]
+        for svg, axes in zip(drawn, (one, other), strict=True):
+            for text in read(svg)[1]:
+                if text.said.startswith(("p50 ", "p99 ")):
+                    at = axes[0].at(float(text.said[4:]))
+                    assert text.box[0] - 4 < at < text.box[2] + 4
+
+
 def test_every_kind_with_a_picture_is_among_them():
     pictured = {kind.verb for kind in all_kinds() if kind.answer.footer is not Answer.footer}
     assert pictured <= {name.partition(",")[0] for name in ANSWERS}
 
 
-@pytest.fixture(scope="module")
-def analysis():
-    return whole(record(ANSWERS["analyze"]())).svg
-
-
-@pytest.fixture(scope="module")
-def cube():
-    return whole(record(HARD["a map of a hypercube"]())).svg
-
-
-def test_a_label_of_another_number_is_found(analysis):
-    assert untrue(analysis) == []
+def test_a_label_a_place_a_color_or_a_side_of_another_number_is_found():
+    analysis = whole(record(ANSWERS["analyze"]())).svg
+    cube = whole(record(HARD["a map of a hypercube"]())).svg
+    assert untrue(analysis) == untrue(cube) == []
     said = re.search(r"no node delayed to ([\d.]+)", analysis)[1]
     assert untrue(analysis.replace(f"delayed to {said}", "delayed to 71.3"))
-
-
-def test_a_mark_at_another_place_is_found(analysis):
     place = re.search(
         r'aria-label="offered by[^"]*whose: this mapping[^>]*translate\(([\d.]+),', analysis
-    )
-    assert untrue(analysis.replace(f"translate({place[1]},", f"translate({float(place[1]) + 9},"))
-
-
-def test_another_color_scale_or_side_is_found(cube):
+    )[1]
+    assert untrue(analysis.replace(f"translate({place},", f"translate({float(place) + 9},"))
     hot = re.search(r'aria-label="heat: 1; [^>]*stroke="(rgb[^"]*)"', cube)
     assert untrue(cube.replace(hot[0], hot[0].replace(hot[1], "rgb(195, 201, 209)")))
     less = re.search(r"change, paths: −(\d+)", cube)
     assert untrue(cube.replace(less[0], f"change, paths: {less[1]}"))
-
-
-def test_a_title_says_the_busiest_of_all_channels():
-    found = record(ANSWERS["replay, flows"]())
-    title = found.answer.parts()["busy"].to_dict()["title"]
-    said = re.search(r"up to ([\d.]+)", title if isinstance(title, str) else " ".join(title))
-    most = found.tables["busy_channels"]["utilisation"].max()
-    assert float(said[1]) == pytest.approx(100 * most, rel=0.01)
 
 
 @pytest.mark.parametrize(("offered", "mark"), [(0.1, "fine"), (0.5, "limited"), (0.9, "act")])
@@ -163,14 +160,6 @@ def test_hosts_channels_are_drawn_and_the_first_is_the_one_of_the_sentence(on):
 def test_a_picture_s_title_names_its_case():
     said = " ".join(chart_of(ANSWERS["analyze"]()).to_dict()["title"]["text"])
     assert said.startswith("binary-tree:15 on mesh:4x4, rank order: No contention expected")
-
-
-def test_the_footer_of_critical_queues_has_the_sizes_of_its_title():
-    found = ANSWERS["find_critical_queue"]()
-    built = re.search(r"Build queues of (\d+)", found.to_dict()["verdict"]["sentence"])[1]
-    text = json.dumps(chart_of(found).to_dict(), ensure_ascii=False)
-    sizes = re.findall(r"(\d+)\W+packets? at rate", text)
-    assert max(map(int, sizes)) == int(built)
 
 
 def test_a_node_of_a_timeline_is_numbered_beside_the_middle_of_its_bars():

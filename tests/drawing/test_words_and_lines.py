@@ -7,7 +7,7 @@ import pytest
 import vl_convert
 from hypothesis import given, strategies as st
 
-from netloom.drawing.axes import DASHED, DOTTED, SOLID, End, Look, axis, ordered, panel
+from netloom.drawing.axes import DASHED, DOTTED, SOLID, End, Look, axis, panel
 from netloom.drawing.bars import Bar, bars, stacked
 from netloom.drawing.frame import BEST, REFERENCE, THIS, framed, narrow_page
 from netloom.drawing.names import APART, places
@@ -98,21 +98,3 @@ def test_names_below_narrow_axes_stand_after_a_piece_of_their_line():
     assert sorted(dashes) == sorted(["6,4", "2,3", "8,3,2,3", "1,0"])
     said = {each.said for each in read(text)[1]}
     assert {*looks, *(each.name for each in more)} <= said
-
-
-def test_names_of_ordered_lines_are_in_the_colour_of_words():
-    looks = ordered(["rate 0.1", "rate 0.2"])
-    table = pl.DataFrame(
-        {
-            "x": [0.0, 1.0] * 2,
-            "y": [0.0, 1.0, 1.0, 0.5],
-            "of": [name for name in looks for _ in range(2)],
-        }
-    )
-    where = panel(axis("x", "load", [0, 1]), axis("y", "time (cycles)", [0, 1]), looks)
-    layers = where.drawn(where.ends_of(table, "of", looks), "Lines").to_dict()["layer"]
-    names = [layer for layer in layers if layer["mark"]["type"] == "text"]
-    assert len(names) == 2
-    for layer in names:
-        assert "color" not in layer["encoding"]
-        assert "color" not in layer["mark"]

@@ -5,7 +5,9 @@ So pictures need no legend. An axis has few ticks, and each of these has a label
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -189,6 +191,42 @@ def axis(
     wide = (most - least) or abs(most) or 1.0
     below = 0.0 if zero and least >= 0 else room * wide
     return Axis(field, title, least - below, least + (1 + room) * wide, whole=whole, share=share)
+
+
+_SHARED: ContextVar[dict[tuple[str, str], tuple[float, float]] | None] = ContextVar(
+    "shared", default=None
+)
+
+
+@contextmanager
+def one_axis() -> Iterator[None]:
+    """Have all axes of one title go from the least to the most that any had so far, meanwhile.
+
+    What is drawn twice has one axis a title the second time.
+    """
+    before = _SHARED.set({})
+    try:
+        yield
+    finally:
+        _SHARED.reset(before)
+
+
+def shared(one: Axis) -> Axis:
+    """Return an axis as ``one_axis`` has it.
+
+    Examples
+    --------
+    >>> with one_axis():
+    ...     [shared(Axis("x", "cycles", 0, most)).high for most in (2, 8, 4)]
+    [2, 8, 8]
+    >>> shared(Axis("x", "cycles", 0, 4)).high
+    4
+    """
+    if (known := _SHARED.get()) is None:
+        return one
+    ends = one.low, one.high, *known.get((one.field, one.title), ())
+    low, high = known[one.field, one.title] = min(ends), max(ends)
+    return replace(one, low=low, high=high)
 
 
 def _of_decades(low: float, high: float, steps: int) -> list[float]:
@@ -498,6 +536,7 @@ def panel(
     >>> panel(Axis("x", "", 0, 1), Axis("y", "", 0, 1), ["worst node"]).width
     430.0
     """
+    x, y = shared(x), shared(y)
     beside = max((GAP + width_of(each, bold=True) for each in names), default=0.0)
     fits = min(width, room() - BESIDE - beside)
     below = fits < NARROWEST

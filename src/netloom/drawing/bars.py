@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.axes import Axis, Panel, axis, named_rows, words
+from netloom.drawing.axes import Axis, Panel, axis, named_rows, shared, words
 from netloom.drawing.frame import NARROW, REFERENCE, fitting, layered, room
 from netloom.drawing.names import fitted, width_of
 
@@ -87,7 +87,7 @@ def bars(
     left = 14.0 if over else max(map(width_of, names)) + 14
     fits = max(NARROWEST, fitting(min(width, room() - left - right)))
     seen = [row.value for row in rows] + ([bound[1]] if bound else [])
-    along = axis("value", unit, seen, share=share, room=0.0)
+    along = shared(axis("value", unit, seen, share=share, room=0.0))
     if fits < WIDE or (share and fits < WIDE_SHARES):
         along = replace(along, steps=2 if fits < WIDE else 4)
     table = pl.DataFrame({"name": names, "value": [float(row.value) for row in rows]})
@@ -148,7 +148,7 @@ def stacked(
     """
     shown = [part for part in parts if part.value > 0]
     total = sum(part.value for part in shown) or 1.0
-    along = Axis("begin", unit, 0.0, max(whole or 0.0, total))
+    along = shared(Axis("begin", unit, 0.0, max(whole or 0.0, total)))
     where = Panel(along, Axis("value", "", 0, 1), fitting(width), THICK)
     ends = [0.0, *np.minimum(np.cumsum([part.value for part in shown]), total).tolist()]
     names = [f"{part.name} {part.said}" for part in shown]

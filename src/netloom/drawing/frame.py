@@ -92,9 +92,9 @@ from idle to here, and from here to the load that fills a channel, at 1.
 """
 
 RANGES = {"heatmap": HEAT_COLOURS, "ordinal": ORDER_COLOURS, "diverging": CHANGE_COLOURS}
-DARK_RANGES = {
-    "heatmap": DARK_HEAT_COLOURS, "ordinal": DARK_ORDER_COLOURS, "diverging": DARK_CHANGE_COLOURS,
-}  # fmt: skip
+DARK_RANGES = dict(
+    zip(RANGES, (DARK_HEAT_COLOURS, DARK_ORDER_COLOURS, DARK_CHANGE_COLOURS), strict=True)
+)
 """The colors of scales on white and on near-black."""
 
 FULL = [0.0, 1.0]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from netloom.base.words import counted, load_share, percent
-from netloom.drawing.axes import MINE, Axis, End, Look, Panel, axis, panel
+from netloom.drawing.axes import MINE, Axis, End, Look, Panel, axis, panel, shared
 from netloom.drawing.bars import THICK, parts_of
 from netloom.drawing.frame import OTHERS, REFERENCE, THIS, fitting, layered
 
@@ -76,7 +76,7 @@ class LoadLimits:
         seen = [self.worst_node, self.average_node, self.upper_bound, self.offered, self.split]
         seen += self.compared[2] if self.compared else []
         last = max(1.0, *(each for each in seen if each is not None))
-        along = Axis("percent", OFFERED, 0.0, last, share=True)
+        along = shared(Axis("percent", OFFERED, 0.0, last, share=True))
         return Panel(along, Axis("row", "", 0.0, 1.0), fitting(WIDTH), height)
 
     def _spans(self, last: float) -> Iterator[tuple[str, float, str]]:

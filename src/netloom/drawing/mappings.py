@@ -31,6 +31,7 @@ from netloom.drawing.axes import (
     named_rows,
     panel,
     ranked,
+    shared,
     words,
 )
 from netloom.drawing.bars import NARROWEST, STEP, WIDE, Bar, bars, short_names
@@ -138,7 +139,7 @@ def changes(changed: Sequence[Change]) -> alt.LayerChart:
         [x.after / x.before if x.before else inf if x.after else 1.0 for x in changed]
     )
     bound = np.array([x.bound / x.before if x.bound and x.before else 0.0 for x in changed])
-    along = _ratios(np.concatenate([after, bound]), few=width < WIDE)
+    along = shared(_ratios(np.concatenate([after, bound]), few=width < WIDE))
     inside = (along.high / along.low) ** (ROOM / 4)
     shown = pl.col("after")
     table = pl.DataFrame({"figure": names, "said": said, "after": after, "bound": bound})

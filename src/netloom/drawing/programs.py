@@ -18,7 +18,7 @@ from netloom.base.arrays import Bools, Ints, Records
 from netloom.base.figures import SHARE, leaves, say
 from netloom.base.units import TIME
 from netloom.base.words import counted
-from netloom.drawing.axes import BESIDE, Axis, named_rows
+from netloom.drawing.axes import BESIDE, Axis, named_rows, shared
 from netloom.drawing.bars import short_names
 from netloom.drawing.frame import BEST, FULL, THIS, layered, room
 from netloom.drawing.names import GAP, width_of
@@ -172,7 +172,7 @@ def _in_use(table: pl.DataFrame, last: float, unit: str, title: str) -> alt.Laye
 def _time_axis(last: float, unit: str) -> tuple[float, alt.X]:
     """Return by what times are divided, and their axis."""
     scale, shown = (1.0, "cycles") if unit == "cycles" else TIME.scale(last)
-    along = Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale)
+    along = shared(Axis("begin", f"time ({shown})", 0.0, 1.01 * last / scale))
     return scale, along.encoding(alt.X, grid=False)
 
 

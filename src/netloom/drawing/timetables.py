@@ -13,7 +13,7 @@ import polars as pl
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.words import counted, number, percent
-from netloom.drawing.axes import Axis, named_rows
+from netloom.drawing.axes import Axis, named_rows, shared
 from netloom.drawing.bars import Bar, stacked
 from netloom.drawing.frame import BEST, OTHERS, REFERENCE, layered, room
 from netloom.drawing.names import width_of
@@ -158,7 +158,7 @@ class PhasesInTime:
         end = float(self.begins[last] + self.makespan[last]) if self.shown else 1.0
         left = max(map(width_of, rows), default=0.0) + 40
         width = max(200.0, min(WIDTH, room() - left))
-        along = Axis("from", "clocks", 0.0, max(end, 1.0))
+        along = shared(Axis("from", "clocks", 0.0, max(end, 1.0)))
         named = rows[:: max(1, -int(-NAME_ROW // row))]
         y = named_rows("row", rows, paddingInner=0.12, paddingOuter=0.06)
         y = y.title(what).axis(values=named, labelLimit=400, ticks=False, domain=False)

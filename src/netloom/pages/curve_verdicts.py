@@ -339,36 +339,34 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
     """Return how far a single curve goes."""
     unit, axes = _unit(group), group.axes
     who = f"The model of {curve.label}" if curve.model else capital(curve.label)
-    idle = (
-        ()
-        if curve.idle is None
-        else (Tile(f"{number(curve.idle)} {axes.latency_unit}", f"{axes.latency}, idle network"),)
-    )
-    last_point: tuple[Tile, ...] = ()
+    tiles = list[Tile]()
+    if curve.idle is not None:
+        idle = f"{number(curve.idle)} {axes.latency_unit}"
+        tiles.append(Tile(idle, f"{axes.latency}, idle network"))
     if len(curve.table):
         last = curve.table.row(-1, named=True)
         at = f"{axes.latency} at {number(last['load'])} {unit}"
-        last_point = (Tile(f"{number(last['latency'])} {axes.latency_unit}", at),)
+        tiles.append(Tile(f"{number(last['latency'])} {axes.latency_unit}", at))
     if not axes.open:
         ends = [number(curve.table[name][0]) for name in ("latency", "load")]
         said = (
             f"{axes.latency.capitalize()} goes from {ends[0]} {axes.latency_unit} at {ends[1]} to "
             f"{number(last['latency'])} at {number(last['load'])} {unit}."
         )
-        return Decision(Verdict("limited", said), (*last_point, *idle))
-    if curve.found is not None:
-        said = f"{who} saturates at {saturation_said(curve)} {unit}."
-        tile = Tile(saturation_said(curve), f"saturation, {unit}")
-        return Decision(Verdict("limited", said), (tile, *idle, *last_point))
-    if curve.kept_up is None:
+        return Decision(Verdict("limited", said), tuple(reversed(tiles)))
+    if curve.found is None and curve.kept_up is None:
         said = f"{who} saturates below {number(curve.below)} {unit}, the least load asked."
-        return Decision(Verdict("act", said), idle)
-    tile = Tile(number(curve.kept_up), f"carried, {unit}")
-    if curve.below == inf:
-        said = f"{who} carries all that was offered, up to {number(curve.kept_up)} {unit}."
-        return Decision(Verdict("fine", said), (tile, *idle, *last_point))
-    said = f"{who} saturates between {number(curve.kept_up)} and {number(curve.below)} {unit}."
-    return Decision(Verdict("limited", said), (tile, *idle, *last_point))
+        return Decision(Verdict("act", said), tuple(tiles))
+    carried = number(curve.kept_up)
+    mark, tile = "limited", Tile(carried, f"carried, {unit}")
+    if curve.found is not None:
+        place = saturation_said(curve)
+        said, tile = f"saturates at {place}", Tile(place, f"saturation, {unit}")
+    elif curve.below == inf:
+        mark, said = "fine", f"carries all that was offered, up to {carried}"
+    else:
+        said = f"saturates between {carried} and {number(curve.below)}"
+    return Decision(Verdict(mark, f"{who} {said} {unit}."), (tile, *tiles))
 
 
 def _choice(curves: Sequence[Curve], group: CurveGroup) -> Decision:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -32,11 +32,8 @@ MOST_ROWS = 200
 DIGITS = 6
 """Digits of the numbers that a chart is drawn from."""
 
-ENDS = ("x2", "y2")
-"""Where the other end of something is."""
-
-DRAWN = ("shape", "strokeWidth")
-"""Encodings that say how something is drawn, where they have no scale."""
+SHOWN = ("x", "x2", "y", "color")
+"""Encodings whose numbers and names a reader sees, where they have axes and scales."""
 
 INSIDE = ("layer", "hconcat", "vconcat", "concat", "spec")
 """Where the specification of a chart has others in it."""
@@ -156,38 +153,25 @@ def narrowed(wide: Figure, narrow: Mapping[str, Any]) -> Figure:
 
 def describe(spec: Mapping[str, Any], title: str) -> str:
     """Return what a chart shows, in words and numbers: the range of each axis, and the most."""
-    columns, rows = _columns(spec)
-    columns.pop(TOLD, None)
-    parts = []
-    numeric = [
-        field
-        for field, (_, kind) in columns.items()
-        if kind == "quantitative" and any(_is_number(row.get(field)) for row in rows)
-    ]
-    for field in numeric:
-        head = columns[field][0]
-        values = [row for row in rows if _is_number(row.get(field))]
-        low, high = (pick(row[field] for row in values) for pick in (min, max))
-        said = f"{head} from {number(low)} to {number(high)}"
-        if low != high and (field != numeric[0] or len(numeric) == 1):
-            most = next(row for row in values if row[field] == high)
-            names = [
-                number(most[other])
-                for other, (_, kind) in columns.items()
-                if kind in ("nominal", "ordinal") and isinstance(most.get(other), str)
-            ]
-            if field != numeric[0] and _is_number(most.get(numeric[0])):
-                names.append(f"{columns[numeric[0]][0]} {number(most[numeric[0]])}")
-            said += f", most at {', '.join(names)}" if names else ""
+    names, numbers, rows = _columns(spec)
+    names.pop(TOLD, None)
+    parts, along = [], next(iter(numbers), "")
+    for field, head in numbers.items():
+        known = [row for row in rows if _is_number(row.get(field))]
+        low, high = (pick(known, key=itemgetter(field)) for pick in (min, max))
+        said = f"{head} from {number(low[field])} to {number(high[field])}"
+        if low[field] != high[field] and (field != along or len(numbers) == 1):
+            most = [number(high[name]) for name in names if high.get(name)]
+            if field != along and _is_number(high.get(along)):
+                most.append(f"{numbers[along]} {number(high[along])}")
+            said += f", most at {', '.join(most)}" if most else ""
         parts.append(said)
-    for field, (head, kind) in columns.items():
-        if kind in ("nominal", "ordinal") and field not in numeric:
-            names = list(dict.fromkeys(number(row[field]) for row in rows if row.get(field)))
-            if 1 < len(names) <= 12:
-                parts.append(f"{head}: {listed(names)}")
-    words = [title] if title else []
-    words += ["; ".join(parts)] if parts else []
-    return ". ".join([*words, f"{counted(len(rows), 'row', ',')} of data."])
+    for field, head in names.items():
+        values = list(dict.fromkeys(number(row[field]) for row in rows if row.get(field)))
+        if 1 < len(values) <= 12:
+            parts.append(f"{head}: {listed(values)}")
+    said = f"{counted(len(rows), 'row', ',')} of data."
+    return ". ".join(filter(None, [title, "; ".join(parts), said]))
 
 
 TOLD = "tips"
@@ -200,15 +184,14 @@ def data_of(spec: Mapping[str, Any]) -> DataTable:
     Names come first. If there is but one number per row, the largest come first. Of what is drawn
     in the colors of a load, what is drawn last.
     """
-    columns, rows = _columns(spec)
+    names, numbers, rows = _columns(spec)
     if any("stroke" in encoding for encoding, _ in units_of(spec)):
         rows = rows[::-1]
-    order = sorted(columns, key=lambda field: (field == TOLD, columns[field][1] == "quantitative"))
-    numeric = [field for field in order if columns[field][1] == "quantitative"]
-    if len(numeric) == 1 and all(_is_number(row.get(numeric[0])) for row in rows):
-        rows = sorted(rows, key=lambda row: -row[numeric[0]])
-    cells = ([row.get(field) for field in order] for row in rows)
-    return table_of([columns[field][0] for field in order], cells)
+    if len(numbers) == 1:
+        rows = sorted(rows, key=lambda row: -(row.get(next(iter(numbers))) or 0))
+    told = {TOLD: names.pop(TOLD)} if TOLD in names else {}
+    heads = names | numbers | told
+    return table_of([*heads.values()], ([row.get(field) for field in heads] for row in rows))
 
 
 def table_of(columns: Sequence[str], rows: Any, caption: str = "") -> DataTable:
@@ -241,45 +224,30 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _columns(spec: Mapping[str, Any]) -> tuple[dict[str, tuple[str, str]], list[dict[str, Any]]]:
-    """Return the fields that a chart shows of its largest data set, and the rows of that."""
+def _columns(
+    spec: Mapping[str, Any],
+) -> tuple[dict[str, str], dict[str, str], list[dict[str, Any]]]:
+    """Return names and numbers that a chart shows of its largest data set, and the rows of that.
+
+    Each is a field with its head: of an axis, or what is said where somebody points.
+    """
     sets: Mapping[str, list[dict[str, Any]]] = spec.get("datasets", {})
-    units = list(units_of(spec))
-    named = [name for _, name in units if name is not None and name in sets]
-    if not named:
-        return {}, []
-    main = max(named, key=lambda name: len(sets[name]))
-    found: dict[str, tuple[str, str]] = {}
-    hidden, ends = set[str](), set[str]()
-    for encoding, name in units:
-        for place, channel in encoding.items():
-            for each in channel if isinstance(channel, list) else [channel]:
-                if not isinstance(each, dict) or "field" not in each:
-                    continue
+    main = max(sets, key=lambda name: len(sets[name]), default="")
+    rows, heads = sets.get(main, []), dict[str, str]()
+    for encoding in (encoding for encoding, name in units_of(spec) if name == main):
+        tips = encoding.get("tooltip", [])
+        told = tips if isinstance(tips, list) else [tips]
+        for each in (*told, *(encoding.get(place, {}) for place in SHOWN)):
+            if "field" in each and None not in (each.get("axis", ""), each.get("scale", "")):
                 field = each["field"].replace("\\", "")
-                if each.get("axis", "") is None:
-                    hidden.add(field)
-                    continue
-                ends |= {field} if place in ENDS else set()
-                how = (place in DRAWN and each.get("scale", "") is None) or place == "stroke"
-                if name != main or how:  # how something is drawn, not what it is
-                    continue
-                head, kind = found.get(field, ("", "nominal"))
-                title = each.get("title") or head
-                head = title if isinstance(title, str) else " ".join(title)
-                found[field] = head, each.get("type") or kind
-    hidden |= ends if hidden else set()  # a drawing: places mean nothing
-    shown: dict[str, tuple[str, str]] = {}
-    for field, (title, kind) in found.items():
+                heads[field] = each.get("title") or heads.get(field, "")
+    names, numbers = dict[str, str](), dict[str, str]()
+    for field, title in heads.items():
         head = title or field.replace("_", " ")
-        values = {str(row.get(field)) for row in sets[main]}
-        known = {each for each, _ in shown.values()}
-        # what only says how to draw: a color, or a base line that nothing names
-        drawing = all(value.startswith("#") for value in values)
-        drawing |= len(values) == 1 and head == field.replace("_", " ")
-        if field not in hidden and head not in known and not drawing:
-            shown[field] = head, kind
-    return shown, sets[main]
+        values = [row.get(field) for row in rows]
+        if head not in (names | numbers).values() and (title or len(set(map(str, values))) > 1):
+            (numbers if any(map(_is_number, values)) else names)[field] = head
+    return names, numbers, rows
 
 
 def units_of(
@@ -303,66 +271,6 @@ def _rounded(data: Any) -> Any:
     if isinstance(data, list):
         return [_rounded(value) for value in data]
     return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data
-
-
-TICKS = ("values", "labelExpr", "format", "tickCount")
-"""What of an axis says where its ticks are."""
-
-SCALED = ("x", "y", "color", "size", "opacity", "strokeWidth")
-
-
-def on_one_scale(figures: Sequence[Figure]) -> list[Figure]:
-    """Return figures of one kind whose axes and colors go from the least to the most of all.
-
-    Scales of names, and of numbers that fall, stay as they are.
-    """
-    if len(figures) < 2:
-        return list(figures)
-    specs = [deepcopy(dict(each.spec)) for each in figures]
-    narrow = [deepcopy(dict(each.narrow)) if each.narrow else None for each in figures]
-    domains = [_domains(each) for each in specs]
-    known = [name for name in domains[0] if all(name in each for each in domains)]
-    shared = {
-        name: [min(each[name][0] for each in domains), max(each[name][1] for each in domains)]
-        for name in known
-    }
-    for kind in (specs, list(filter(None, narrow))):
-        ticks = dict[str, dict[str, Any]]()
-        for name in shared if kind else ():  # of the axis that goes furthest, for the others too
-            widest = max(range(len(kind)), key=lambda place: domains[place][name][1])
-            axes = (each.get("axis") for at, each in _scaled(kind[widest]) if at == name)
-            first: dict[str, Any] = next(filter(None, axes), {})
-            ticks[name] = {key: first[key] for key in TICKS if key in first}
-        for channel, encoding in (each for spec in kind for each in _scaled(spec)):
-            if channel in shared:
-                encoding["scale"] = {**(encoding.get("scale") or {}), "domain": shared[channel]}
-                if encoding.get("axis"):
-                    encoding["axis"] = {**encoding["axis"], **ticks[channel]}
-    return [
-        replace(each, spec=spec, narrow=small)
-        for each, spec, small in zip(figures, specs, narrow, strict=True)
-    ]
-
-
-def _domains(spec: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Return where the scales of a chart begin and end that rise and say so."""
-    found: dict[str, tuple[float, float]] = {}
-    for channel, encoding in _scaled(spec):
-        ends: Any = (encoding.get("scale") or {}).get("domain") or ()
-        if len(ends) == 2 and all(map(_is_number, ends)) and ends[0] < ends[1]:
-            low, high = found.get(channel, ends)
-            found[channel] = min(low, ends[0]), max(high, ends[1])
-    return found
-
-
-def _scaled(spec: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is drawn on a scale of numbers, by channel. Drawings in pixels have none."""
-    for unit, _ in units_of(spec):
-        for channel, encoding in unit.items():
-            if channel not in SCALED or encoding.get("type") != "quantitative":
-                continue
-            if encoding.get("scale", "") is not None and encoding.get("axis", "") is not None:
-                yield channel, encoding
 
 
 SIMULATED, MODEL = "simulated", "model"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import PurePath
 from shlex import quote
 from typing import Any, NamedTuple
@@ -454,7 +455,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
 def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
     """Yield the figures of sections, from top to bottom."""
     for section in sections:
-        yield from section.figures
+        yield from chain(*section.rows)
 
 
 def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import polars as pl
 
 from netloom.base.figures import head_of
 from netloom.base.words import counted, number
+from netloom.drawing.axes import one_axis
 from netloom.drawing.frame import HALF, NARROW, WIDE, narrow_page
 from netloom.experiments.findings import after
 from netloom.pages.curve_verdicts import Decision, best_of, curve_numbers, decide
@@ -24,15 +26,7 @@ from netloom.pages.curves import (
     name_fields,
     said_field,
 )
-from netloom.pages.figure import (
-    DataTable,
-    Figure,
-    curve_figures,
-    make_figure,
-    narrowed,
-    on_one_scale,
-    table_of,
-)
+from netloom.pages.figure import DataTable, Figure, curve_figures, make_figure, narrowed, table_of
 from netloom.questions.answers import Verdict
 from netloom.questions.recorded import Recorded, key_columns
 from netloom.questions.terminal import short_name
@@ -43,8 +37,8 @@ NO_FIGURES = ("seed", "reason", "note")
 ASIDE = frozenset({"latencies", "path contention"})
 """Parts that are left out on paper where several answers are compared."""
 
-CHANNELS = {"channels": "Channels by load"}
-"""What the part is called that most pictures have."""
+APART = 30
+"""Pixels between charts side by side, about."""
 
 
 def name_of(record: Recorded) -> str:
@@ -104,31 +98,27 @@ def figures_by_part(record: Recorded, beside: int = 1) -> dict[str, Figure]:
         parts = record.answer.parts()
     for part, chart in parts.items():
         figure = make_figure(chart)
-        title = figure.title or CHANNELS.get(part, part.capitalize())
+        title = figure.title or part.capitalize()
         spec, small = (_alone(each.spec) for each in (figure, make_figure(narrow[part])))
         if beside > 2:
             spec = small
-        span = 4 if beside > 2 else 12 if _width(spec) > HALF else 6
+        span = 4 if beside > 2 else 12 if _pixels(spec, "width") > HALF else 6
         aside = beside > 1 and part in ASIDE
         wide = replace(figure, title=title, spec=spec, span=span, aside=aside)
         figures[part] = narrowed(wide, small)
     return figures
 
 
-def _width(spec: Mapping[str, Any]) -> float:
-    """Return how wide the axes of a chart are, in pixels, about."""
-    own = spec.get("width")
-    inner = [_width(each) for name in ("layer", "vconcat") for each in spec.get(name, ())]
-    beside = sum(_width(each) + 30 for each in spec.get("hconcat", ())) - 30
+SIDES = {"width": ("hconcat", "vconcat"), "height": ("vconcat", "hconcat")}
+"""Where the specification of a chart has others side by side along each side, and across it."""
+
+
+def _pixels(spec: Mapping[str, Any], side: str) -> float:
+    """Return how wide or high the axes of a chart are, in pixels, about."""
+    own, (along, across) = spec.get(side), SIDES[side]
+    inner = [_pixels(each, side) for name in ("layer", across) for each in spec.get(name, ())]
+    beside = sum(_pixels(each, side) + APART for each in spec.get(along, ())) - APART
     return max([float(own) if isinstance(own, int | float) else 0.0, beside, *inner])
-
-
-def height_of(spec: Mapping[str, Any]) -> float:
-    """Return how high the axes of a chart are, in pixels, about."""
-    own = spec.get("height")
-    inner = [height_of(each) for name in ("layer", "hconcat") for each in spec.get(name, ())]
-    below = sum(height_of(each) + 60 for each in spec.get("vconcat", ()))
-    return max([float(own) if isinstance(own, int | float) else 0.0, below, *inner])
 
 
 def _alone(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,11 +178,6 @@ class Section:
     decision: Decision | None = None
     asked: str = ""
     verb: str = ""
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """All of them, from top to bottom."""
-        return tuple(figure for row in self.rows for figure in row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +244,8 @@ def _of_curves(group: CurveGroup) -> Section:
     left_out = len(group.simulated) - len(details) if details else 0
     remark = f"{counted(left_out, 'more curve', ',')} not drawn in detail." if left_out else ""
     drawn = [
-        replace(each, span=8 if _width(each.spec) > HALF else 6) for each in curve_figures(group)
+        replace(each, span=8 if _pixels(each.spec, "width") > HALF else 6)
+        for each in curve_figures(group)
     ]
     accepted = [row for curve in group.simulated for row in curve.accepted.iter_rows(named=True)]
     if not any(abs(row["accepted"] / row["load"] - 1) > SAME for row in accepted if row["load"]):
@@ -295,22 +281,24 @@ def _side_by_side(records: Sequence[tuple[str, Recorded]]) -> Iterator[tuple[Fig
 
     The figures of a single answer stand in one row.
     """
-    drawn = [(name, figures_by_part(record, len(records))) for name, record in records]
+    several = len(records) > 1
+    with one_axis() if several else nullcontext():
+        for _ in range(1 + several):  # once more when it is known how far their axes go
+            drawn = [(name, figures_by_part(record, len(records))) for name, record in records]
     if len(drawn) == 1:  # beside a high figure the next two stand one over the other
         figures = list(drawn[0][1].values())
         halves = [each for each in figures if each.span == 6]
-        high = [each for each in halves if height_of(each.spec) > HIGH]
+        high = [each for each in halves if _pixels(each.spec, "height") > HIGH]
         if len(high) == 1 and len(halves) > 2 and halves[0] is high[0]:
             figures = [replace(each, tall=each is high[0]) for each in figures]
         yield tuple(figures)
         return
     for part in dict.fromkeys(part for _, figures in drawn for part in figures):
-        row = [
+        yield tuple(
             replace(figures[part], title=_named(figures[part].title, name, part))
             for name, figures in drawn
             if part in figures
-        ]
-        yield tuple(on_one_scale(row))
+        )
 
 
 def _named(title: str, name: str, part: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.drawing.networks.chart import scene_of
-from netloom.drawing.networks.curves import HOT, MOST_HOT, in_columns
+from netloom.drawing.networks.curves import HOT, in_columns
 from netloom.drawing.networks.squares import gray_order
 from netloom.drawing.networks.traffic import Traffic
 from netloom.topology import topology
@@ -44,25 +44,6 @@ def test_a_tree_whose_family_nobody_said_has_the_same_columns():
         assert set(one.routers) == set(other.routers)
 
 
-def test_renumbered_routers_of_a_tree_stand_where_they_stood():
-    net = topology("fat-tree:2x3")
-    new = np.random.default_rng(2).permutation(net.num_routers).astype(np.int32)
-    routers = net.routers
-    labels = np.empty(net.num_routers, object)
-    labels[new] = routers.labels
-    shape = replace(net.family, router_at=new)
-    other = replace(
-        routers,
-        channel_source=new[routers.channel_source],
-        family=shape,
-        channel_target=new[routers.channel_target],
-        labels=tuple(labels),
-    )
-    moved = replace(net, router_network=other, family=shape)
-    for one, two in zip(in_columns(net).columns, in_columns(moved).columns, strict=True):
-        assert [routers.name_of(r) for r in one.routers] == [other.name_of(r) for r in two.routers]
-
-
 @pytest.mark.parametrize("spec", ["fat-tree:k=16", "leaf-spine:128x32x8"])
 def test_of_large_trees_only_the_hottest_cables_stand_by_themselves(spec):
     net = topology(spec)
@@ -75,15 +56,6 @@ def test_of_large_trees_only_the_hottest_cables_stand_by_themselves(spec):
     cables = [int(said.split(" cables")[0].replace(",", "")) for said in bundles.words]
     assert sum(cables) == len(time)
     assert len(cables) < len(time) / 4
-
-
-def test_not_more_than_some_hundred_cables_are_drawn_over_bundles():
-    net = topology("fat-tree:k=16")
-    time = np.full(net.num_network_channels, 40.0)
-    time[::2] = 10
-    scene = scene_of(Traffic(net, time, "bytes"), 700)
-    assert len(scene.channels[0].channel) == MOST_HOT
-    assert f"{MOST_HOT} of {len(time) // 2:,}" in scene.note
 
 
 def test_any_graph_is_layered_by_distance_from_hosts():

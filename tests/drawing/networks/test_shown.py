@@ -7,7 +7,6 @@ import pytest
 import vl_convert
 
 import netloom as nl
-from netloom.base.units import size
 from netloom.drawing.frame import NARROW, WIDE, framed, narrow_page
 from netloom.drawing.names import SIZE
 from netloom.drawing.networks.chart import USE, drawn, network_chart, scene_of
@@ -40,26 +39,6 @@ def test_words_are_large_enough_inside_the_frame_and_clear_of_each_other(on, pix
     assert not any("…" in each.said for each in texts)
 
 
-@pytest.mark.parametrize(
-    "on", ["torus:8x8", "torus:4x4x4", "hypercube:6", "fat-tree:4x3", "torus:20x20", "hyperx:4x4/4"]
-)
-def test_the_first_mark_is_the_channel_that_the_answer_names(on):
-    found = nl.analyze(LAMMPS, on, random_mappings=0)
-    kept = record(found)
-    table = kept.tables["channels"]
-    loads = table["weighted_channel_load"].to_numpy()
-    texts = [each.said for each in texts_of(kept.answer.parts()["channels"])[1]]
-    if loads.max() <= 1.05 * loads.mean():
-        pytest.skip("all channels carry the same")
-    first = int(np.argmax(loads))
-    name = found.network.channel_name(first).replace(" -> ", " → ")
-    assert found.to_dict()["busiest_channel"]["name"].replace(" -> ", " → ") == name
-    assert name in texts
-    after = texts[texts.index(name) + 1 :] + texts
-    most = size(float(loads[first])).replace(" ", "\u00a0")
-    assert any(each.startswith(f"{most}, ") for each in after)
-
-
 def test_use_has_one_scale_from_idle_to_full():
     net = topology("torus:4x4")
     used = np.linspace(0, 0.5, net.num_channels)
@@ -70,13 +49,6 @@ def test_use_has_one_scale_from_idle_to_full():
     said = " ".join(each.said for each in texts_of(network_chart(net, used, USE))[1])
     assert re.search(r"idle 0\s%.*50\s%.*full 100\s%", said)
     assert "50\u00a0% busy" in " ".join(spec["title"]["text"])
-
-
-def test_use_is_a_share_of_each_channel_s_own_bandwidth():
-    net = topology("leaf-spine:4x2x2")
-    of = Traffic.of_load(net, np.full(net.num_network_channels, 0.5), "flits/cycle", shown="use")
-    rate = net.channel_bandwidth[: net.num_network_channels]
-    assert np.allclose(of.time * rate, 0.5)
 
 
 def test_a_load_s_scale_says_that_it_is_relative_unless_it_is_shared():

@@ -70,25 +70,6 @@ def test_a_tree_is_read_from_left_to_right(net, traffic_on):
     assert np.array_equal(part.points[:, 2, 1], part.points[:, 3, 1])
 
 
-def test_spines_are_as_high_as_their_cables(traffic_on):
-    whole = topology("leaf-spine:6x3x2")
-    kept = np.flatnonzero(
-        ~((whole.routers.channel_source == 8) & (whole.routers.channel_target < 3))
-        & ~((whole.routers.channel_target == 8) & (whole.routers.channel_source < 3))
-    )
-    inside = replace(
-        whole.routers,
-        channel_source=whole.routers.channel_source[kept],
-        channel_target=whole.routers.channel_target[kept],
-        channel_bandwidth=np.ones(len(kept)),
-        channel_cycles=np.ones(len(kept), np.int32),
-        family=None,
-    )
-    scene = scene_of(traffic_on(attach_hosts(inside, np.arange(6), name="graph")), 700)
-    heights = sorted(box.height for box in scene.boxes if box.style == "network-box")
-    assert np.allclose(heights, heights[-1] * np.array([0.5, 1, 1]))
-
-
 def test_up_to_the_mean_all_is_grey_and_thin_and_above_it_hot_and_thick(traffic_on, rows_of):
     net = topology("leaf-spine:8x4x8")
     of = traffic_on(net)
@@ -123,20 +104,3 @@ def test_colour_is_by_time_not_by_load(rows_of):
     assert of.sentence == f"{named(net, 9)} {said}"
     names = [word.text for word in scene_of(of, 700).words]
     assert "12\u00a0B at 1 flit/cycle, 1.4× the mean time" in names
-
-
-def test_where_all_cables_have_one_bandwidth_loads_are_what_is_said():
-    net = topology("leaf-spine:4x2x2")
-    rate = np.ones(net.num_channels)
-    rate[: net.num_network_channels] = 2.0  # cables twice as fast as those of hosts
-    load = np.full(net.num_network_channels, 10.0)
-    load[3] = 30.0
-    of = Traffic.of_load(replace(net, channel_bandwidth=rate), load, "bytes")
-    assert of.sentence == f"{named(net, 3)} carries 30\u00a0B, 2.67× the mean"
-
-
-def test_matrices_name_their_rows_and_the_first_and_last_of_their_columns():
-    net = topology("leaf-spine:8x4x8")
-    words = [word.text for word in scene_of(Traffic(net, np.arange(64.0), "bytes"), 700).words]
-    assert words.count("spine0 to spine3") == 2
-    assert words.count("leaf7") == 4  # both sides of the tree, and both matrices

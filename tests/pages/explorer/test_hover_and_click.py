@@ -1,6 +1,5 @@
 """What is pointed at and clicked tells the numbers that Python has."""
 
-import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -195,18 +194,6 @@ def test_a_part_of_the_strip_selects_its_channels(visits, name):
         crossing = {flow for flow, _, channels in walks if known & set(channels)}
         assert {flow for flow, each in enumerate(chosen) if each} == crossing
     visit.tab.keyboard.press("Escape")
-
-
-def test_the_slider_goes_through_time(visits):
-    visit = visits("trace")
-    slider = visit.tab.locator("#time input")
-    slider.focus()
-    for _ in range(3):
-        visit.tab.keyboard.press("ArrowRight")
-    assert visit.js("it.state.frame") == 2
-    ends = re.findall(r"[\d.]+", visit.tab.inner_text("#time output"))
-    assert len(ends) == 2
-    assert slider.get_attribute("aria-valuetext") == visit.tab.inner_text("#time output")
 
 
 def test_play_begins_at_the_first_message_and_ends_with_the_last(browser, files):

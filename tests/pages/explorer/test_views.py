@@ -151,24 +151,6 @@ def test_messages_over_several_ways_put_their_parts_on_each(on):
     assert np.allclose(shares, 1)
 
 
-def test_jobs_are_told_apart():
-    _, (view, _) = seen("check_fabric, jobs")
-    flows = view.flows
-    assert flows.jobs == ("a", "b", "c")
-    assert np.bincount(flows.job_of).tolist() == [8, 8, 1]
-    assert (flows.job_of[flows.source] == flows.job_of[flows.target]).all()
-    page = as_read(view)
-    assert decoded.unpacked(page.given["flows"]["job_of"]).tolist() == flows.job_of.tolist()
-
-
-def test_views_of_an_answer_are_those_of_its_record():
-    answer = ANSWERS["replay, flows"]()
-    (live,), (kept,) = views_of(record(answer), answer), views_of(there_and_back(record(answer)))
-    assert np.array_equal(live.load, kept.load)
-    assert np.array_equal(live.ways.channels, kept.ways.channels)
-    assert np.array_equal(live.frames.busy, kept.frames.busy)
-
-
 def test_loads_that_are_not_the_answers_are_refused():
     kept = there_and_back(record(ANSWERS["check_fabric"]()))
     channels = kept.tables["channels"].with_columns(pl.col("paths") + 1)

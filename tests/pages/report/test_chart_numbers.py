@@ -41,16 +41,6 @@ def test_what_is_too_large_for_lines_is_shown_by_part_and_in_falling_order(spec)
         assert first["load"] == np.flatnonzero(at).mean()
 
 
-def test_what_is_too_large_to_be_drawn_names_its_busiest_channels():
-    net = topology("jellyfish:1024x12x1/1")
-    load = np.ones(net.num_network_channels)
-    load[[5, 17, 2000]] = 9, 8, 7
-    texts = {row["text"] for row in rows_of(network_chart(net, load, "bytes"), "text")}
-    for channel, said in ((5, "9\u00a0B, "), (17, "8\u00a0B, "), (2000, "7\u00a0B, ")):
-        assert net.channel_name(channel).replace(" -> ", " → ") in texts
-        assert any(text.startswith(said) for text in texts)
-
-
 def test_a_map_s_titles_are_of_all_channels_those_of_hosts_included():
     found = nl.find_mapping("all-to-all:8", "leaf-spine:4x8x2", rounds=1)
     before = record(found).tables["channels"].filter(mapping="before")
@@ -86,12 +76,6 @@ def test_a_curve_has_the_loads_that_kept_up_and_marks_where_it_saturates():
     assert {(row["offered"], row["until"]) for row in rows_of(chart, "until")} == {(0.6, 1.0)}
 
 
-def test_techniques_that_saturate_together_share_their_mark():
-    chart = chart_of(ANSWERS["simulate, loads"]())
-    assert {(row["offered"], row["until"]) for row in rows_of(chart, "until")} == {(0.2, 0.9)}
-    assert "saturates 0.2 to 0.9" in {row["said"] for row in rows_of(chart, "said")}
-
-
 def test_one_load_shows_the_channels_and_the_spread_of_latency():
     found = ANSWERS["simulate"]()
     chart = chart_of(found)
@@ -102,23 +86,6 @@ def test_one_load_shows_the_channels_and_the_spread_of_latency():
     assert sum(row["height"] for row in rows_of(chart, "height")) == pytest.approx(1)
     overloaded = chart_of(ANSWERS["simulate, past saturation"]())
     assert sum(row["height"] for row in rows_of(overloaded, "height")) == 16  # nodes
-
-
-def test_a_loop_s_picture_has_what_the_table_has():
-    found = ANSWERS["simulate_loop"]()
-    tables = chart_of(found).to_dict()["datasets"].values()
-    shown = {value for table in tables for row in table for value in row.values()}
-    table = found.table()
-    for column in ("average_node", "worst_node"):
-        assert set(table[column] / table["applied"]) <= shown
-    assert found.saturation.worst_node in shown
-
-
-def test_the_time_of_a_message_is_the_sum_of_its_parts():
-    found = nl.predict_torus_broadcast(rate=0.004, startup_cycles=20)
-    parts = [row["value"] for row in rows_of(chart_of(found), "part")]
-    assert len(parts) == 3
-    assert sum(parts) == pytest.approx(found.latency)
 
 
 def test_the_model_and_the_simulation_are_drawn_together():
@@ -141,23 +108,6 @@ def test_a_curve_that_shoots_up_leaves_the_rest_to_be_seen():
     text = json.dumps(chart_of(found).to_dict())
     tops = [float(top) for top in re.findall(r'"domain": \[0.0, ([\d.]+)\]', text)]
     assert any(top == pytest.approx(1.06 * 6 * found.zero_load_latency) for top in tops)
-
-
-def test_channels_are_those_of_the_highest_load_that_they_carry():
-    found = nl.predict_latency("mesh:8x8", **LAMMPS, offered="0.1:0.5:0.1")
-    most = found.channels().filter(offered=0.3)["utilisation"].max()
-    loads = [row["load"] for row in rows_of(chart_of(found), "load")]
-    assert max(loads) == pytest.approx(100 * most)
-
-
-def test_shares_of_held_channels_add_up():
-    rows = rows_of(chart_of(ANSWERS["predict_torus_broadcast"]()), "held")
-    for rate in {row["rate"] for row in rows}:
-        mine = {row["held"]: row for row in rows if row["rate"] == rate}
-        assert len(mine) == 4
-        assert sum(row["probability"] for row in mine.values()) == pytest.approx(1)
-        assert mine[3]["share"] == pytest.approx(1)  # the top of the last area
-        assert mine[2]["below"] == pytest.approx(mine[1]["share"])
 
 
 def test_the_time_between_transactions_is_the_sum_of_its_parts():
@@ -206,22 +156,6 @@ def test_what_a_processor_has_open_at_once_lies_side_by_side():
                 assert one["to"] <= other["from"] + 1e-6 or other["to"] <= one["from"] + 1e-6
 
 
-def test_processors_that_do_one_thing_at_a_time_show_both_ends():
-    bars = rows_of(chart_of(compiled(both_ways=False, schedule="timetable")), "way")
-    assert len(bars) == 480
-    assert [bar["way"] for bar in bars].count("receives") == 240
-    assert {bar["lane"] for bar in bars} == {0}
-    assert all(bar["node"] == bar["target"] for bar in bars if bar["way"] == "receives")
-
-
-def test_few_connections_have_a_row_each():
-    found = nl.compile_phases(**FEW)
-    bars = rows_of(chart_of(found), "way")
-    described = [found.plan.connections.describe(each) for each in range(16)]
-    assert sorted(bar["row"] for bar in bars) == sorted(described)
-    assert [bar["from"] for bar in bars] == sorted(bar["from"] for bar in bars)
-
-
 def test_a_map_has_the_use_of_every_channel_in_every_phase():
     found = nl.compile_phases(**FEW, clocks_per_word=4)  # channels work half of it
     chart = found.phase_map().to_dict()
@@ -238,24 +172,6 @@ def test_a_map_has_the_use_of_every_channel_in_every_phase():
     mean = np.average([np.mean(each) for each in expected], weights=clocks)
     said = " ".join(chart["title"]["text"])
     assert said.startswith(f"Channels carry words {100 * mean:.3g}\u00a0% of the time of 2 phases")
-
-
-def test_one_bar_says_how_much_of_the_time_is_switching():
-    found = compiled()
-    rows = rows_of(chart_of(found), "part")
-    wanted = [528.0 * found.plan.num_phases, found.timetable.makespan.sum()]
-    assert [row["value"] for row in rows] == wanted
-    assert rows[0]["part"].startswith("switching ")
-    last = max(row["end"] for row in rows)
-    assert last == pytest.approx(found.to_dict()["schedule"]["clocks"])
-
-
-def test_rows_too_many_to_name_have_names_that_do_not_touch():
-    found = nl.compile_phases("all-to-all:64", "torus:8x8", words=1)
-    spec = record(found).answer.parts()["timetable"].to_dict()
-    axes = [layer["encoding"].get("y", {}).get("axis") for layer in spec["layer"]]
-    named = next(axis for axis in axes if axis)["values"]
-    assert spec["height"] / len(named) >= 14
 
 
 def test_large_charts_show_a_part_and_say_which(monkeypatch):

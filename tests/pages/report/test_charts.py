@@ -82,18 +82,6 @@ def test_a_record_that_was_kept_gives_the_same_picture(asked):
         assert "black" not in said
 
 
-def test_an_answer_and_its_record_give_the_same_picture():
-    found = analyze("ring:9", "mesh:3x3", random_mappings=2)
-    assert drawn(chart_of(found)) == drawn(chart_of(there_and_back(record(found))))
-
-
-def test_the_network_is_made_again_with_what_failed():
-    kept = there_and_back(record(ANSWERS["analyze, alone"]()))
-    network = network_again(None, kept.configuration, kept.tables["channels"])
-    assert network.name == kept.figures["topology"]
-    assert network.num_channels == kept.figures["channels"]
-
-
 @pytest.mark.parametrize("on", ["mesh:4x5", "torus:4x4", "graph:gone.graphml"])
 def test_a_network_that_is_gone_or_another_shows_its_loads_in_falling_order(on):
     kept = record(ANSWERS["simulate"]())

@@ -26,7 +26,6 @@ from netloom.pages.sections import figures_by_part, varied_in
 from netloom.pages.write import THEMES, render, report
 from netloom.questions.analyze import Analysis
 from netloom.questions.recorded import record
-from netloom.questions.simulate.load import detail
 from netloom.topology import topology
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from tests.approved.asked import run as netloom
@@ -167,7 +166,7 @@ def test_every_chart_has_a_name_a_caption_words_and_a_table(tree, page):
 
 
 def test_words_and_tables_of_curves_are_the_answers_numbers(page):
-    latency = page.sections[0].figures[0]
+    latency = page.sections[0].rows[0][0]
     for on, last in (("torus:4x4", 0.75), ("mesh:4x4", 0.5)):
         means = [row["packet_latency_mean"] for row in simulated(on, last)]
         assert len(means) == 3
@@ -221,14 +220,6 @@ def test_the_model_of_broadcasts_is_compared_with_the_cycles_at_the_ends():
     added = group.models[0].table["latency"] - model.table()["latency"]
     assert added.to_list() == pytest.approx([ENDS_CYCLES] * 3)
     assert max(abs(off) for _, off in deviations(group.simulated[0], group.models[0])) < 0.1
-
-
-def test_one_point_of_many_is_the_same_as_one_asked_alone():
-    several = record(nl.simulate("mesh:4x4", load=[0.2, 0.4], cycles=600))
-    alone = record(nl.simulate("mesh:4x4", load=0.4, cycles=600))
-    found = detail(several, 0.4, "wormhole")
-    assert found.figures["histogram"] == alone.figures["histogram"]
-    assert found.tables["channels"].equals(alone.tables["channels"])
 
 
 def test_many_curves_are_drawn_in_panels_and_the_table_has_all():

@@ -118,17 +118,6 @@ def test_channels_tell_their_load_by_keyboard_the_busiest_first(visit, page):
     visit.tab.wait_for_selector("#vg-tooltip-element.visible", state="hidden", timeout=PATIENCE)
 
 
-def test_a_curve_tells_its_points_under_the_pointer(visit):
-    point = visit.tab.locator("#figure-1 .mark-symbol.role-mark path:not([opacity='0'])").last
-    point.scroll_into_view_if_needed()
-    box = point.bounding_box()
-    visit.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
-    said = tip(visit.tab)
-    assert "4x4" in said
-    assert "±" in said
-    visit.tab.mouse.move(0, 0)
-
-
 def test_dark_and_light_follow_the_system_and_the_button(browser, file):
     visit = Visit(browser, file, color_scheme="dark")
     tab = visit.drawn("dark")
@@ -212,16 +201,6 @@ def test_tables_are_sorted_by_click_and_by_keyboard_and_downloaded(visit, page):
         tab.click("#numbers-1 button.csv")
     assert taken.value.suggested_filename == page.numbers[0].file
     assert taken.value.path().read_bytes().decode() == page.numbers[0].csv
-
-
-def test_the_contents_lead_to_every_part(visit, page):
-    links = visit.tab.locator("nav a")
-    assert links.count() == len(page.sections) + 3 + bool(page.explorers)
-    for place in range(links.count()):
-        links.nth(place).click()
-        target = links.nth(place).get_attribute("href")
-        shown = f"document.querySelector('{target}').getBoundingClientRect().top < innerHeight"
-        assert visit.tab.evaluate(shown), target
 
 
 def test_headings_names_and_contrast_are_as_they_should_be(visit):

@@ -16,10 +16,11 @@ from netloom.base.textfiles import parse_json, read_text, write_text
 from netloom.drawing.frame import COLOURS, DARK_RANGES, DELAYED, RANGES
 from netloom.drawing.save import Inline, check_writable, html_page, make_folder, own_file
 from netloom.experiments.findings import Results, all_results, located
-from netloom.pages.explorer.network import Flows, Table, View, network_json, packed, ports
+from netloom.pages.explorer.network import Flows, View, network_json, packed, ports
 from netloom.pages.explorer.views import table_name, views_of
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import EXPLORED
+from netloom.routing import Paths
 
 
 def view_json(view: View) -> dict[str, Any]:
@@ -73,9 +74,8 @@ def _ways(view: View) -> dict[str, Any] | None:
     ways = view.ways
     if ways is None:
         return None
-    if isinstance(ways, Table):
-        known = ways.next_channel >= 0
-        port = np.where(known, ports(view.topology)[ways.next_channel] + 1, 0)
+    if not isinstance(ways, Paths):
+        port = np.where(ways >= 0, ports(view.topology)[ways] + 1, 0)
         return {"table": packed(port.T)}  # 0: none
     kept = ways.channels < view.topology.num_network_channels  # without those of hosts
     path = np.repeat(np.arange(len(ways)), ways.lengths)[kept]

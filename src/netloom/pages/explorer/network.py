@@ -71,20 +71,6 @@ class Flows:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Where each router sends packets to each host.
-
-    Attributes
-    ----------
-    next_channel
-        int32[num_hosts, num_routers], a channel between routers; -1 at the last router, and where
-        no packet comes by.
-    """
-
-    next_channel: Ints
-
-
-@dataclass(frozen=True, eq=False)
 class Frames:
     """What channels carry at several times.
 
@@ -128,8 +114,10 @@ class View:
     flows
         What is sent. None where only loads are known.
     ways
-        How it goes: a table where the way depends on the destination alone, else the paths of
-        all flows. None where these are unknown, or too many.
+        How it goes. If the way depends on the destination alone, this is a table:
+        int32[num_hosts, num_routers], the channel between routers by which packets to each host
+        leave each router. It has -1 at the last router, and where no packet comes by. Else it is
+        the paths of all flows. None where these are unknown, or too many.
     missing
         Why there are no ways, in a sentence. "" where there are.
     frames
@@ -148,7 +136,7 @@ class View:
     unit: str
     load: Floats = field(repr=False)
     flows: Flows | None = None
-    ways: Table | Paths | None = None
+    ways: Ints | Paths | None = None
     missing: str = ""
     frames: Frames | None = None
     delays: float = 0.0
@@ -169,7 +157,7 @@ MOST_HOPS = 1_500_000
 """Channels on the paths of all flows, where there is no table."""
 
 
-def ways_of(topology: Topology, routing: Routing, flows: Flows) -> tuple[Table | Paths | None, str]:
+def ways_of(topology: Topology, routing: Routing, flows: Flows) -> tuple[Ints | Paths | None, str]:
     """Return how flows go, and why that is not known. One of the two.
 
     A table, if the way of a packet depends on its destination alone. Else the path of each flow,
@@ -184,7 +172,7 @@ def ways_of(topology: Topology, routing: Routing, flows: Flows) -> tuple[Table |
     >>> ranks, one = np.arange(4, dtype=np.int32), np.ones(4)
     >>> flows = Flows(ranks, ranks, ranks[::-1].copy(), one)
     >>> found, why = ways_of(net, parse_routing("d-mod-k", net), flows)
-    >>> found.next_channel.shape, why
+    >>> found.shape, why
     ((4, 4), '')
     """
     table = table_of(topology, routing)
@@ -202,7 +190,7 @@ def ways_of(topology: Topology, routing: Routing, flows: Flows) -> tuple[Table |
     return found, ""
 
 
-def table_of(topology: Topology, routing: Routing) -> Table | None:
+def table_of(topology: Topology, routing: Routing) -> Ints | None:
     """Return the table of a routing. None if it has none that is small enough.
 
     The page walks from the router of one host to the router of the other, so every host needs one
@@ -215,7 +203,7 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
     if isinstance(routing, ForwardingTable) and routing.choices is None:
         rows = np.full(hosts, -1, np.int64)
         rows[topology.port_host] = np.arange(topology.num_ports)
-        return Table(np.where(rows[:, None] >= 0, routing.next_channel[rows], -1).astype(np.int32))
+        return np.where(rows[:, None] >= 0, routing.next_channel[rows], -1).astype(np.int32)
     if routing.several or hosts**2 > MOST_PAIRS or topology.broken:
         return None
     every_host = np.arange(hosts, dtype=np.int32)  # what the paths of all pairs have in common
@@ -230,22 +218,22 @@ def table_of(topology: Topology, routing: Routing) -> Table | None:
     router = topology.routers.channel_source[channel]
     table = np.full((hosts, routers), -1, np.int32)
     table[target, router] = channel
-    return Table(table) if (table[target, router] == channel).all() else None
+    return table if (table[target, router] == channel).all() else None
 
 
-def loads_of(topology: Topology, flows: Flows, ways: Table | Paths) -> Floats:
+def loads_of(topology: Topology, flows: Flows, ways: Ints | Paths) -> Floats:
     """Return float64[num_network_channels], what flows put on each channel.
 
     It is what a page works out again: an answer's own loads must be the same.
     """
     load = np.zeros(topology.num_channels)
-    if isinstance(ways, Table):
+    if not isinstance(ways, Paths):
         sources, targets = flows.hosts
         moving = sources != targets
         at = routers_of(topology)[sources[moving]]
         to, amount = targets[moving], flows.amount[moving]
         for _ in range(topology.num_routers):
-            channel = ways.next_channel[to, at]
+            channel = ways[to, at]
             going = channel >= 0
             if not going.any():
                 break

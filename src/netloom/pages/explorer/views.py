@@ -15,7 +15,7 @@ from netloom.base.errors import InputError
 from netloom.base.words import number
 from netloom.contention.busiest import tie_named, tied
 from netloom.fabrics.program import Job
-from netloom.pages.explorer.network import MOST_HOPS, Flows, Frames, Table, View, loads_of, ways_of
+from netloom.pages.explorer.network import MOST_HOPS, Flows, Frames, View, loads_of, ways_of
 from netloom.questions.analyze import Analysis
 from netloom.questions.answers import Answer, Verdict
 from netloom.questions.fabric import LOAD
@@ -501,7 +501,7 @@ def sent_view(
     if SPANS * inside <= MOST_SHARES:
         edges, busy = _frames(sent.entered[message], sent.arrived[message], channel, taken, inside)
         spread = Frames(edges, busy, "cycles" if base.unit == "flits" else "seconds", critical)
-    ways: Table | Paths | None = _paths(message, channel, size, pair, flows)
+    ways: Ints | Paths | None = _paths(message, channel, size, pair, flows)
     missing = ""
     if isinstance(network, PreparedFlows) and (share < 1).any():
         ways, missing = ways_of(topology, network.routing, flows)
