@@ -26,9 +26,6 @@ from netloom.routing.ragged import legs
 from netloom.routing.rules import cube_tables
 from netloom.topology import Cube, Topology
 
-BLOCK = 2**20
-"""Paths that are listed at a time."""
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ChannelLoads:
@@ -130,23 +127,13 @@ def measure_loads(
     (array([2, 0, 0, 0, 0, 2, 0, 0], dtype=int32), array([2, 1, 0, 0, 0, 1, 2, 0], dtype=int32))
     """
     source, target, weight = checked_pairs(sources, targets, weights)
-    load: NDArray[Any]
-    if routing.several:
-        weighted = expected_loads(topology, routing, source, target, weight)
-        alike = float(weight[0]) if len(weight) else 1.0
-        if alike and bool((weight == alike).all()):
-            load = weighted / alike
-        else:
-            load = expected_loads(topology, routing, source, target, np.ones(len(source)))
-    else:
-        from netloom.contention.kernels.expected_load import add_paths
-
-        load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
-        for first in range(0, len(source), BLOCK):
-            block = slice(first, first + BLOCK)
-            routed = paths(topology, routing, source[block], target[block]).whole(topology)
-            load += np.bincount(routed.channels, minlength=len(load))
-            add_paths(routed.channels, routed.offsets, weight[block], weighted)
+    weighted = expected_loads(topology, routing, source, target, weight)
+    alike = float(weight[0]) if len(weight) else 1.0
+    load: NDArray[Any] = weighted / alike if alike else weighted
+    if not (alike and bool((weight == alike).all())):
+        load = expected_loads(topology, routing, source, target)
+    if not routing.several:
+        load = np.rint(load).astype(np.int32)
     return ChannelLoads(moving=source != target, **split_loads(topology, load, weighted))
 
 
