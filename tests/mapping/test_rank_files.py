@@ -35,13 +35,6 @@ def test_openmpi_rankfile_gives_each_rank_of_a_node_its_own_slot(node_of):
         assert slots == list(range(len(slots)))
 
 
-@given(mappings, st.sampled_from(["openmpi-seq", "mpich", "slurm"]))
-def test_line_r_of_a_host_list_is_the_host_of_rank_r(node_of, kind):
-    hosts = [f"rack{node}.example" for node in range(10)]
-    ending = ":1" if kind == "mpich" else ""
-    assert rank_file(node_of, kind, hosts).splitlines() == [hosts[n] + ending for n in node_of]
-
-
 @given(mappings, st.sampled_from(["openmpi-rankfile", "openmpi-seq", "mpich", "slurm"]))
 def test_rank_files_are_mapping_files(tmp_path_factory, node_of, kind):
     path = tmp_path_factory.getbasetemp() / "ranks.txt"
