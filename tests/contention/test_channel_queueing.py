@@ -8,7 +8,6 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.contention.channel_queueing import (
-    CROWDING,
     ChannelRouter,
     channel_saturation,
     follow_flows,
@@ -295,20 +294,3 @@ def test_mistakes_are_named(call, message):
     flows = line_flows([0], [1], [1.0], vcs=4)
     with pytest.raises(InputError, match=message):
         call(flows)
-
-
-@pytest.mark.parametrize("vcs", [2, 4, 8])
-def test_waits_in_the_network_are_longer_in_crowds(vcs):
-    """By the fourth power of how busy a channel is, for each VC to choose from; not at sources."""
-    prepared = prepare_channels(traffic_flows(mesh(8), "uniform", vcs), ChannelRouter(vcs=vcs))
-    load = 0.8 * channel_saturation(prepared, latency_factor=3)
-    plain, crowded = (predict_channels(prepared, load, crowded=each) for each in (False, True))
-    assert crowded.source_wait == plain.source_wait
-    longer = crowded.path_latency - plain.path_latency
-    waited = plain.path_latency - plain.path_source_wait - prepared.zero_load_cycles
-    most = CROWDING * plain.utilisation.max() ** 4 / vcs
-    assert (longer >= 0).all()
-    assert (longer <= waited * most * (1 + 1e-9)).all()
-    assert longer.max() > 0.5 * most * waited[longer.argmax()]
-    idle = predict_channels(prepared, 0.0, crowded=True).path_latency
-    assert (idle == prepared.zero_load_cycles).all()

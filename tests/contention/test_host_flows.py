@@ -6,7 +6,6 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import DeadlockError, InputError
 from netloom.contention.channel_queueing import (
-    ChannelRouter,
     channel_saturation,
     follow_flows,
     host_flows,
@@ -14,17 +13,10 @@ from netloom.contention.channel_queueing import (
     prepare_channels,
     resource_name,
 )
-from netloom.routing import (
-    DimensionOrder,
-    ShortestPath,
-    UpDown,
-    paths,
-    source_routes,
-    virtual_channel_routing,
-)
+from netloom.routing import DimensionOrder, ShortestPath, UpDown, virtual_channel_routing
 from netloom.topology import Topology, cube, mesh, topology, torus
 from netloom.topology.core import attach_hosts
-from netloom.workload.traffic import pairs, uniform
+from netloom.workload.traffic import uniform
 
 FLITS = 5
 
@@ -89,41 +81,6 @@ def test_all_to_one_saturates_at_its_ejection_channel():
     busy = predict_channels(prepared, 1 / 11).busiest[0]
     assert busy.what == "channel"
     assert resource_name(busy, prepared, net) == "channel leaf0 -> h0"
-
-
-def hosts_as_routers(net):
-    """Return a direct network whose vertices are hosts and routers, and the hosts' paths there."""
-    order = np.lexsort((net.target_end, net.source_end))
-    ends = net.source_end[order], net.target_end[order]
-    return Topology("hosts as routers", net.num_ends, *ends)
-
-
-def as_routers(net, routing, vcs):
-    direct = hosts_as_routers(net)
-    source, target, share = uniform(net.num_hosts).matrix()
-    routed = paths(net, routing, source, target).whole(net)
-    visits = [
-        [int(here), *net.target_end[routed[number]].tolist()] for number, here in enumerate(source)
-    ]
-    given = virtual_channel_routing(direct, source_routes(direct, visits), num_vcs=vcs)
-    return direct, given, pairs(net.num_ends, source, target, weights=share)
-
-
-@pytest.mark.parametrize("spec", ["fat-tree:6x1", "leaf-spine:3x2x3", "fat-tree:k=4"])
-@pytest.mark.parametrize("vcs", [2, 4])
-def test_packets_wait_as_where_hosts_are_routers(spec, vcs):
-    """Which adds a router at each end, where nobody is met that was not met at the source."""
-    net, routing = topology(spec), UpDown()
-    hosted = prepare_channels(
-        uniform_flows(net, routing, vcs=vcs), ChannelRouter(vcs=vcs), flits=FLITS
-    )
-    _, given, traffic = as_routers(net, routing, vcs)
-    source, target, share = traffic.matrix()
-    flows = follow_flows(given, source, target, share * net.num_hosts)
-    direct = prepare_channels(flows, ChannelRouter(vcs=vcs), flits=FLITS)
-    for part in (0.1, 0.3):
-        load = part * hosted.full_load
-        assert wait(hosted, load) == pytest.approx(wait(direct, load), rel=0.01)
 
 
 def test_a_port_is_a_node_of_the_flows():

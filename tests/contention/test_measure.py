@@ -1,20 +1,12 @@
 from dataclasses import replace
 
-import networkx as nx
 import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
 from netloom.contention import measure, saturation, verdict
-from netloom.routing import DimensionOrder, ShortestPath, source_routes
-from netloom.topology import graph_topology, mesh
-
-
-def test_tasks_on_one_node_use_no_channel():
-    found = measure(mesh(2, 2), DimensionOrder(), [3, 0], [3, 1], [7.0, 5.0])
-    assert found.path_length.tolist() == [0, 1]
-    assert found.contending_weight.tolist() == [0.0, 5.0]
-    assert found.weighted_channel_load.sum() == 5
+from netloom.routing import DimensionOrder, source_routes
+from netloom.topology import mesh
 
 
 def test_given_routes_may_meet_and_part_and_meet_again():
@@ -23,17 +15,6 @@ def test_given_routes_may_meet_and_part_and_meet_again():
     found = measure(net, routes, [0, 4], [3, 7])
     assert found.path_contention.tolist() == [1, 1]
     assert found.channel_load.max() == 2
-
-
-def test_arrays_that_do_not_match_are_refused():
-    with pytest.raises(InputError, match="2 targets"):
-        measure(mesh(3), DimensionOrder(), [0], [1, 2])
-
-
-def test_heaviest_channel_of_any_routing():
-    net = graph_topology(nx.path_graph(4))
-    found = measure(net, ShortestPath(), [0, 1, 2, 3], [3, 2, 2, 3])
-    assert found.heaviest_channel.tolist() == [2, 2, 0, 0]
 
 
 def test_big_weights_stay_exact():
@@ -46,14 +27,6 @@ def limits(net, source, target, weights=None):
     weights = np.ones(len(source)) if weights is None else np.asarray(weights, float)
     found = measure(net, DimensionOrder(), source, target, weights)
     return saturation(found, source, weights, net.num_nodes)
-
-
-def test_lemma_4_is_no_bound():
-    """The middle path meets two others, on different channels: both may move at once."""
-    limit = limits(mesh(5), [0, 1, 2], [2, 3, 4])
-    assert limit.worst_node == pytest.approx(1 / 3)
-    assert limit.upper_bound == pytest.approx(1 / 2)
-    assert limit.average_node == pytest.approx(1 / (1 + 4 / 3))
 
 
 def test_no_estimate_is_above_the_bound():

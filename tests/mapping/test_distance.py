@@ -27,18 +27,6 @@ def test_johnsons_mappings(distance):
     assert (node_of.tolist() == other.tolist()) == (distance == 1)
 
 
-def test_fewer_tasks_than_nodes():
-    graph, network = torus_graph(3, 3), mesh(6, 6)
-    node_of = check_mapping(mapping_with_distance(graph, network, 22 / 9), 9, 36)
-    assert average(graph, network, node_of) == pytest.approx(22 / 9)
-
-
-def test_the_identity_can_be_too_far():
-    """Neighbours that are numbered far apart are brought together."""
-    graph, network = process_graph(8, [0, 1, 2, 3], [7, 6, 5, 4]), mesh(8)
-    assert average(graph, network, mapping_with_distance(graph, network, 1)) == 1
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -1,7 +1,5 @@
 """Mapping files come back as they went out, and a mistake in one is named with its line."""
 
-import json
-
 import pytest
 from hypothesis import given, strategies as st
 
@@ -24,13 +22,6 @@ def test_comments_and_blank_lines_do_not_count(tmp_path):
     path = tmp_path / "m"
     path.write_text("\ufeff# task 0 first\r\n3 # corner\r\n\r\n  1\n")
     assert read_mapping(path).tolist() == [3, 1]
-
-
-def test_json_holds_the_version_and_the_topology(tmp_path):
-    write_mapping(tmp_path / "m.json", [1, 0], "ring:2")
-    content = json.loads((tmp_path / "m.json").read_text())
-    assert set(content) == {"netloom", "topology", "node_of"}
-    assert (content["topology"], content["node_of"]) == ("ring:2", [1, 0])
 
 
 @pytest.mark.parametrize(

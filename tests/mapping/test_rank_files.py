@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -15,9 +14,6 @@ from netloom.mapping import (
     read_mapping,
     write_rank_file,
 )
-from netloom.mapping.allocation import place_program
-from netloom.mapping.placements import ranks_on_computers
-from netloom.topology import topology
 
 mappings = st.lists(st.integers(0, 9), min_size=1, max_size=40)
 
@@ -35,28 +31,12 @@ def test_openmpi_rankfile_gives_each_rank_of_a_node_its_own_slot(node_of):
         assert slots == list(range(len(slots)))
 
 
-@given(mappings, st.sampled_from(["openmpi-seq", "mpich", "slurm"]))
-def test_line_r_of_a_host_list_is_the_host_of_rank_r(node_of, kind):
-    hosts = [f"rack{node}.example" for node in range(10)]
-    ending = ":1" if kind == "mpich" else ""
-    assert rank_file(node_of, kind, hosts).splitlines() == [hosts[n] + ending for n in node_of]
-
-
 @given(mappings, st.sampled_from(["openmpi-rankfile", "openmpi-seq", "mpich", "slurm"]))
 def test_rank_files_are_mapping_files(tmp_path_factory, node_of, kind):
     path = tmp_path_factory.getbasetemp() / "ranks.txt"
     write_rank_file(path, node_of, kind)
     names = {f"n{node}": node for node in range(10)}
     assert read_mapping(path, names).tolist() == node_of
-
-
-def test_a_rank_file_names_the_host_of_a_computer_by_its_slot(tmp_path):
-    network = topology("rail:1x2x2x1")
-    hosts = np.array([3, 0, 1, 3, 1])
-    computers, slots = ranks_on_computers(hosts, network)
-    (tmp_path / "ranks.txt").write_text(rank_file(computers, slots=slots))
-    found = place_program(tmp_path / "ranks.txt", 5, network, seed=1, tasks_per_node=4)
-    assert found.tolist() == hosts.tolist()
 
 
 def test_lines_of_rank_files_that_people_wrote(tmp_path):

@@ -18,6 +18,7 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.figures import Figures, Number, figure
 from netloom.base.words import counted, listed, number, percent, rounded
 from netloom.contention.channel_loads import ChannelLoads, measure_loads
+from netloom.contention.expected_load import dimension_order_loads
 from netloom.contention.mapped import (
     FEW,
     LOADS,
@@ -575,27 +576,19 @@ def causes_of(mapped: MappedProgram, routing: Routing, routed: Paths | None) -> 
 
 
 def _half_way(mapped: MappedProgram, routing: Routing) -> HalfWay | None:
-    topology, found = mapped.topology, mapped.contention
-    cube = topology.routers
+    topology, cube = mapped.topology, mapped.topology.routers
     if not (isinstance(cube, Cube) and isinstance(routing, DimensionOrder) and topology.even):
         return None
     pairs = legs(topology, mapped.source, mapped.target)
     both = half_way_round(cube, pairs.entry, pairs.exit)
     if not both.any():
         return None
-    last = cube.num_routers - 1  # router r is at last - r in the mirror, where + is -
-    mirrored = measure_loads(cube, routing, last - pairs.entry, last - pairs.exit, mapped.weights)
-    ends = cube.channel_source.astype(np.int64), cube.channel_target.astype(np.int64)
-    number = ends[0] * cube.num_routers + ends[1]
-    opposite = (last - ends[0]) * cube.num_routers + last - ends[1]
-    order = np.argsort(number)
-    twin = order[np.searchsorted(number, opposite, sorter=order)]
-    either = found.weighted_channel_load + mirrored.weighted_channel_load[twin]
-    own = found.weighted_host_channel_load.max(initial=0.0)
+    split = dimension_order_loads(cube, routing, pairs.entry, pairs.exit, mapped.weights)
+    own = mapped.contention.weighted_host_channel_load.max(initial=0.0)
     return HalfWay(
         paths=int(both.sum()),
         share=float(mapped.weights[both].sum() / mapped.weights[mapped.moving].sum()),
-        split_load=float(max(either.max() / 2, own)),
+        split_load=float(max(split.max(), own)),
     )
 
 

@@ -26,9 +26,6 @@ from netloom.routing.ragged import legs
 from netloom.routing.rules import cube_tables
 from netloom.topology import Cube, Topology
 
-BLOCK = 2**20
-"""Paths that are listed at a time."""
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ChannelLoads:
@@ -97,15 +94,19 @@ class ChannelLoads:
         return len(self.host_channel_load) > 0
 
 
-def split_loads(topology: Topology, load: NDArray[Any], weighted_load: Floats) -> dict[str, Any]:
-    """Return the fields of ``ChannelLoads`` that hold the loads of all channels of a network."""
-    first = topology.num_network_channels
+def split_loads(
+    first: int, load: NDArray[Any], weighted_load: Floats, bandwidth: Floats
+) -> dict[str, Any]:
+    """Return the fields of ``ChannelLoads`` that hold the loads of all channels of a network.
+
+    ``first`` is the first channel of a host.
+    """
     return {
         "channel_load": load[:first],
         "weighted_channel_load": weighted_load[:first],
         "host_channel_load": load[first:],
         "weighted_host_channel_load": weighted_load[first:],
-        "channel_bandwidth": topology.channel_bandwidth,
+        "channel_bandwidth": bandwidth,
     }
 
 
@@ -130,24 +131,15 @@ def measure_loads(
     (array([2, 0, 0, 0, 0, 2, 0, 0], dtype=int32), array([2, 1, 0, 0, 0, 1, 2, 0], dtype=int32))
     """
     source, target, weight = checked_pairs(sources, targets, weights)
-    load: NDArray[Any]
-    if routing.several:
-        weighted = expected_loads(topology, routing, source, target, weight)
-        alike = float(weight[0]) if len(weight) else 1.0
-        if alike and bool((weight == alike).all()):
-            load = weighted / alike
-        else:
-            load = expected_loads(topology, routing, source, target, np.ones(len(source)))
-    else:
-        from netloom.contention.kernels.expected_load import add_paths
-
-        load, weighted = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
-        for first in range(0, len(source), BLOCK):
-            block = slice(first, first + BLOCK)
-            routed = paths(topology, routing, source[block], target[block]).whole(topology)
-            load += np.bincount(routed.channels, minlength=len(load))
-            add_paths(routed.channels, routed.offsets, weight[block], weighted)
-    return ChannelLoads(moving=source != target, **split_loads(topology, load, weighted))
+    weighted = expected_loads(topology, routing, source, target, weight)
+    alike = float(weight[0]) if len(weight) else 1.0
+    load: NDArray[Any] = weighted / alike if alike else weighted
+    if not (alike and bool((weight == alike).all())):
+        load = expected_loads(topology, routing, source, target)
+    if not routing.several:
+        load = np.rint(load).astype(np.int32)
+    first, rate = topology.num_network_channels, topology.channel_bandwidth
+    return ChannelLoads(moving=source != target, **split_loads(first, load, weighted, rate))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -313,23 +305,26 @@ def measure_paths(
     load = np.bincount(routed.channels, minlength=num_channels).astype(np.int32)
     weighted_load = np.zeros(num_channels)
     add_paths(routed.channels, routed.offsets, weight, weighted_load)
-    logical, met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
+    logical, paths_met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
     lengths, heaviest = routed.lengths, np.zeros(len(routed))
     if len(used := np.flatnonzero(lengths)):
         time = (weighted_load / rate)[routed.channels]
         heaviest[used] = np.maximum.reduceat(time, routed.offsets[used])
+    met = lengths, logical, paths_met, met_weight, heaviest
+    return _between_routers(met, split_loads(num_channels, load, weighted_load, rate))
+
+
+def _between_routers(met: tuple[Any, ...], loads: dict[str, Any]) -> Contention:
+    """Return what paths of routers meet. They count themselves once among the paths in ``met``."""
+    lengths, logical, paths_met, met_weight, heaviest = met
     return Contention(
         moving=lengths > 0,
-        channel_load=load,
-        weighted_channel_load=weighted_load,
-        host_channel_load=np.zeros(0, np.int32),
-        weighted_host_channel_load=np.zeros(0),
-        channel_bandwidth=rate,
         path_length=lengths,
         logical_path_length=logical,
-        path_contention=met - (lengths > 0),
+        path_contention=paths_met - (lengths > 0),
         contending_weight=met_weight,
         heaviest_channel=heaviest,
+        **loads,
     )
 
 
@@ -382,15 +377,5 @@ def _measure_lines(
         heaviest = spans(np.ascontiguousarray(tallies[0][:, 1]), length)
         ask_dimension(tables, rank, targets, at, came, *tallies, heaviest, met)
         load[here], weighted_load[here] = tallies[0].T
-    path_length, logical, contention, contending, peak = met
-    moving = path_length > 0
-    contention -= moving
-    return Contention(
-        moving=moving,
-        path_length=path_length,
-        logical_path_length=logical,
-        path_contention=contention,
-        contending_weight=contending,
-        heaviest_channel=peak,
-        **split_loads(topology, load, weighted_load),
-    )
+    rate = topology.channel_bandwidth
+    return _between_routers(met, split_loads(len(load), load, weighted_load, rate))

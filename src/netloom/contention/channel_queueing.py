@@ -69,21 +69,13 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.words import counted, listed
 from netloom.contention.expected_load import checked_pairs
-from netloom.routing import (
-    DimensionOrder,
-    Paths,
-    Routing,
-    VirtualChannelRouting,
-    draw_aux,
-    paths,
-    ports,
-    virtual_channel_routing,
-)
+from netloom.routing import DimensionOrder, Paths, Routing, VirtualChannelRouting, paths, ports
 from netloom.routing.by_hop.tables import channels_by_port
 from netloom.routing.forwarding.tables import dependency_cycle
 from netloom.routing.ragged import legs
 from netloom.routing.rules import layer_vcs, layers
 from netloom.routing.virtual_channel_tables import MOST_SLOTS, O1TURN, TWO_PHASE
+from netloom.routing.virtual_channels import draw_aux, virtual_channel_routing
 from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_alike, check_direct
 from netloom.workload import Traffic

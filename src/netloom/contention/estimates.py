@@ -134,9 +134,7 @@ def expect_random(
     nodes, edges = topology.num_hosts, len(source)
     distance = average_distance(topology)
     order = cube_tables(topology, routing).order.tolist()
-    axes = [
-        (_ring_axis if topology.wraps[axis] else _line_axis)(topology.sides[axis]) for axis in order
-    ]
+    axes = [_axis(topology.sides[axis], wraps=topology.wraps[axis]) for axis in order]
     together, same_source, same_target = _meeting_pairs(nodes, axes)
     degree_out = np.bincount(source, minlength=nodes).astype(np.float64)
     degree_in = np.bincount(target, minlength=nodes).astype(np.float64)
@@ -203,22 +201,19 @@ class _Axis:
     arriving: Floats
 
 
-def _line_axis(side: int) -> _Axis:
+def _axis(side: int, *, wraps: bool) -> _Axis:
+    if wraps:
+        farthest = np.array([[side // 2], [(side + 1) // 2 - 1.0]])  # hops forward, hops backward
+        every = np.ones((1, side))
+        crossing = farthest * (farthest + 1) / 2 * every
+        passing, ends = farthest * (farthest - 1) / 2 * every, farthest * every
+        return _Axis(side, crossing, passing, ends, ends)
     before = np.stack([np.arange(1.0, side)] * 2)  # places count in the direction of travel
     beyond = side - before
     passing = before[:, :-1] * (beyond[:, :-1] - 1)
     ahead = side - 1.0 - np.arange(side)
     leaving = np.stack([ahead, ahead[::-1]])
     return _Axis(side, before * beyond, passing, leaving, leaving[::-1])
-
-
-def _ring_axis(side: int) -> _Axis:
-    farthest = np.array([[side // 2], [(side + 1) // 2 - 1.0]])  # hops forward, hops backward
-    every = np.ones((1, side))
-    crossing = farthest * (farthest + 1) / 2 * every
-    passing = farthest * (farthest - 1) / 2 * every
-    ends = farthest * every
-    return _Axis(side, crossing, passing, ends, ends)
 
 
 def _meeting_pairs(nodes: int, axes: list[_Axis]) -> tuple[float, float, float]:

@@ -15,7 +15,6 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Floats
 from netloom.base.errors import InputError
 
 
@@ -158,7 +157,10 @@ def pattern_message_passing_clocks(
     sender, receiver = np.asarray(source, np.int64), np.asarray(target, np.int64)
     if not len(sender):
         return 0.0
-    length = np.broadcast_to(word_counts(words), sender.shape) + costs.header_words
+    given = np.asarray(words, np.float64)
+    if not np.all(given >= 0):
+        raise InputError("words", f"{given.min():g}", "at least 0")
+    length = np.broadcast_to(given, sender.shape) + costs.header_words
     processors = int(max(sender.max(), receiver.max())) + 1
     overhead = costs.send_clocks * np.bincount(sender, minlength=processors)
     overhead += costs.receive_clocks * np.bincount(receiver, minlength=processors)
@@ -166,11 +168,3 @@ def pattern_message_passing_clocks(
     received = np.bincount(receiver, length, processors)
     moved = np.maximum(sent, received) if both_ways else sent + received
     return float((overhead + costs.clocks_per_word * moved).max())
-
-
-def word_counts(words: ArrayLike) -> Floats:
-    """Return the words of connections as float64, none of them negative."""
-    given = np.asarray(words, np.float64)
-    if not np.all(given >= 0):
-        raise InputError("words", f"{given.min():g}", "at least 0")
-    return given

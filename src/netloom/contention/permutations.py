@@ -21,11 +21,13 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
-from netloom.contention.channel_loads import BLOCK
 from netloom.contention.expected_load import expected_loads
 from netloom.routing import Routing, draw_paths
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
+
+BLOCK = 2**20
+"""Paths that are listed at a time."""
 
 MOST_PAIRS = 2**26
 """Most pairs of hosts of all shifts together, about 10 s of work."""

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from os.path import isfile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -254,50 +254,42 @@ def computer_names(topology: Topology) -> Sequence[str] | None:
     return [topology.labels[host] for host in firsts.tolist()]
 
 
-class _Listed:
-    """Reads the words of a list of nodes."""
+Known: TypeAlias = dict[str, Sequence[int]]
+"""The hosts that each name stands for."""
 
-    def __init__(self, topology: Topology, hosts: Sequence[str] | None) -> None:
-        self.topology = topology
-        own: dict[str, Sequence[int]] = {
-            name: (host,) for name, host in node_names(topology, hosts).items()
-        }
-        self.hosts_of = own | hosts_of_computers(topology, hosts) | own
-        self.routers = frozenset(topology.labels[topology.num_hosts :])
 
-    def hosts(self, word: str, where: str) -> Iterator[int]:
-        """Yield the hosts that one word names."""
-        found = self.hosts_of.get(word)
-        if found is None and (slots := re.fullmatch(r"(.+):\d+", word, re.ASCII)):
-            word = slots[1]
-            found = self.hosts_of.get(word)
-        if found is not None:
-            yield from found
-        elif word in self.routers:
-            raise InputError(where, f"'{word}', which is a switch", hosts_wanted(self.topology))
-        elif "[" in word or "]" in word:
-            wanted, most = hosts_wanted(self.topology), self.topology.num_hosts
-            for name in unfolded(word, where=where, wanted=wanted, most=most):
-                yield from self.hosts(name, where)
-        else:
-            yield from self._numbers(word, where)
+def _called(
+    word: str, known: Known, switches: frozenset[str], topology: Topology, where: str
+) -> Iterator[int]:
+    """Yield the hosts that one word of a list of nodes names."""
+    if word not in known and (slots := re.fullmatch(r"(.+):\d+", word, re.ASCII)):
+        word = slots[1]
+    if word in known:
+        yield from known[word]
+    elif word in switches:
+        raise InputError(where, f"'{word}', which is a switch", hosts_wanted(topology))
+    elif "[" in word or "]" in word:
+        wanted, most = hosts_wanted(topology), topology.num_hosts
+        for name in unfolded(word, where=where, wanted=wanted, most=most):
+            yield from _called(name, known, switches, topology, where)
+    else:
+        yield from _numbered(word, known, topology, where)
 
-    def _numbers(self, word: str, where: str) -> range:
-        """Return the numbers in ``7`` or ``3-7``."""
-        ends = re.fullmatch(r"(\d+)(?:-(\d+))?", word, re.ASCII)
-        if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
-            path = "/" in word or re.fullmatch(r".*\.[A-Za-z]\w{0,9}", word, re.ASCII)
-            found = f"'{word:.60}'{', no such file' if path and where == 'nodes' else ''}"
-            raise InputError(where, found, hosts_wanted(self.topology, word, [*self.hosts_of]))
-        first, last = int(ends[1]), int(ends[2] or ends[1])
-        if last < first:
-            raise InputError(where, f"'{word}'", "a range from its lowest host on")
-        if last - first >= self.topology.num_hosts:
-            raise InputError(where, f"'{word}'", hosts_wanted(self.topology))
-        if last >= self.topology.num_hosts:
-            missing = max(first, self.topology.num_hosts)
-            raise InputError(where, f"host {missing}", hosts_wanted(self.topology))
-        return range(first, last + 1)
+
+def _numbered(word: str, known: Known, topology: Topology, where: str) -> range:
+    """Return the numbers in ``7`` or ``3-7``."""
+    ends = re.fullmatch(r"(\d+)(?:-(\d+))?", word, re.ASCII)
+    if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
+        path = "/" in word or re.fullmatch(r".*\.[A-Za-z]\w{0,9}", word, re.ASCII)
+        found = f"'{word:.60}'{', no such file' if path and where == 'nodes' else ''}"
+        raise InputError(where, found, hosts_wanted(topology, word, [*known]))
+    first, last, many = int(ends[1]), int(ends[2] or ends[1]), topology.num_hosts
+    if last < first:
+        raise InputError(where, f"'{word}'", "a range from its lowest host on")
+    if last >= many:
+        found = f"'{word}'" if last - first >= many else f"host {max(first, many)}"
+        raise InputError(where, found, hosts_wanted(topology))
+    return range(first, last + 1)
 
 
 def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None = None) -> Ints:
@@ -314,14 +306,16 @@ def named_hosts(nodes: str | Path, topology: Topology, hosts: Sequence[str] | No
     lines: Iterator[tuple[str, str]] = iter([("nodes", str(nodes))])
     if isfile(nodes):  # noqa: PTH113
         lines = read_lines(nodes, wanted="a list of nodes")
-    read = _Listed(topology, hosts)
+    own: Known = {name: (host,) for name, host in node_names(topology, hosts).items()}
+    known = own | hosts_of_computers(topology, hosts) | own
+    switches = frozenset(topology.labels[topology.num_hosts :])
     found: dict[int, None] = {}
     count = 0
     for where, line in lines:
-        alone = line.strip() in read.hosts_of  # a name may have blanks in it
+        alone = line.strip() in known  # a name may have blanks in it
         words = [line.strip()] if alone else words_of(line) or [line]
         for word in [words[0], *(each for each in words[1:] if not SLOTS.fullmatch(each))]:
-            for host in read.hosts(word, where):
+            for host in _called(word, known, switches, topology, where):
                 found[host] = None
                 count += 1
             if count > MOST_NAMED:

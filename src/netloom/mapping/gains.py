@@ -289,8 +289,8 @@ WORST, LATENCY = "worst-node share", "packet latency"
 """What pairs of runs are compared by."""
 
 
-COUNTED = ("hop_bytes", "channel_load_max", "weighted_channel_load_max", "path_contention_mean",
-           "path_contention_max")  # fmt: skip
+MET = ("path_contention_mean", "path_contention_max")
+COUNTED = ("hop_bytes", "channel_load_max", "weighted_channel_load_max", *MET)
 LIMITS = ("saturation_worst_node", "saturation_upper_bound")
 """Figures that mappings are compared by: what is counted, and limits of the load."""
 

@@ -39,7 +39,7 @@ from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, Paths, SourceRoutes
 from netloom.routing.ragged import legs
-from netloom.topology import Cube, Topology, cube
+from netloom.topology import Cube, Topology
 from netloom.workload import ProcessGraph
 from netloom.workload.graphs import generators
 
@@ -186,10 +186,10 @@ def grid_of(app: ProcessGraph) -> TaskGrid | None:
     True
     """
     first = app.target[: int(np.searchsorted(app.source, 1))].tolist()
-    for grid in _read_sides(first, app.num_tasks):
-        make = generators.torus if grid.closed else generators.mesh
-        if same_edges(app, make(*grid.sides)):
-            return grid
+    for sides in _read_sides(first, app.num_tasks):
+        for closed, make in enumerate((generators.mesh, generators.torus)):
+            if same_edges(app, make(*sides)):
+                return TaskGrid(sides, bool(closed))
     return None
 
 
@@ -205,29 +205,23 @@ def hypercube_dimension(app: ProcessGraph) -> int:
     return len(grid.sides) if grid is not None and set(grid.sides) == {2} else 0
 
 
-def _read_sides(first: list[int], num_tasks: int) -> Iterator[TaskGrid]:
-    """Yield the grids in which task 0 has these neighbours.
+def _read_sides(
+    first: list[int], num_tasks: int, stride: int = 1, sides: tuple[int, ...] = ()
+) -> Iterator[tuple[int, ...]]:
+    """Yield the sides of grids in which task 0 has these neighbours.
 
     From the fastest dimension on: a dimension of stride s adds the neighbour s, and a ring of k
     the neighbour (k − 1)s too. S times the side is the next stride.
     """
-    seeds: list[tuple[tuple[int, ...], int, int, bool]] = [((), 1, 0, False)]
-    while seeds:
-        sides, stride, used, closed = seeds.pop()
-        if used == len(first):
-            if stride == num_tasks and sides:
-                yield TaskGrid(sides, closed)
-            continue
-        if first[used] != stride:
-            continue
-        nexts = [(first[used + 1] if used + 1 < len(first) else num_tasks, used + 1, closed)]
-        if used + 1 < len(first):
-            nexts.append((stride + first[used + 1], used + 2, True))
-        seeds += [
-            ((following // stride, *sides), following, after, ring)
-            for following, after, ring in nexts
-            if following % stride == 0
-        ]
+    if sides and not first and stride == num_tasks:
+        yield sides
+    if first[:1] != [stride]:
+        return
+    rest = first[1:]
+    rings = [(stride + rest[0], rest[1:])] if rest else []
+    for following, after in [*rings, ((*rest, num_tasks)[0], rest)]:
+        if following % stride == 0:
+            yield from _read_sides(after, num_tasks, following, (following // stride, *sides))
 
 
 def same_edges(app: ProcessGraph, pattern: ProcessGraph) -> bool:
@@ -379,8 +373,7 @@ def hypercube_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout
 
     No layout on a line of k nodes has a lower χ_max than the identity's ⌊2k/3⌋. On a mesh, the
     longest line counts (Chittor 1991, theorem 2 and section 3.5.3). The first nodes of a line
-    always have as many edges among them under Gray codes, so that their χ_max is the same. On a
-    ring it is worked out.
+    always have as many edges among them under Gray codes, so that their χ_max is the same.
 
     Raises
     ------
@@ -406,23 +399,15 @@ def hypercube_layout(name: str, app: ProcessGraph, topology: Topology) -> Layout
         found = f"{app.num_tasks} tasks for {grid.num_hosts} nodes of {grid.name}"
         raise refusal(name, found, "one task for each node")
     source = "Feldmann et al. 1993, section 5.1.2" if coded else "Chittor 1991, section 3.5.3"
-    return Layout(name, node_of, _load_of_lines(grid, coded=coded), None, source)
+    return _measured(name, app, grid, node_of, source)
 
 
-def _load_of_lines(grid: Cube, *, coded: bool) -> int:
-    """χ_max of a hypercube whose bits are shared out over the sides, Gray-coded or not."""
+def _measured(name: str, app: ProcessGraph, grid: Cube, node_of: Ints, source: str) -> Layout:
+    """Return a layout that promises the χ_max that it has in dimension order."""
     from netloom.contention import measure
 
-    loads = [2 * side // 3 for side, wraps in zip(grid.sides, grid.wraps, strict=True) if not wraps]
-    for side in {side for side, wraps in zip(grid.sides, grid.wraps, strict=True) if wraps}:
-        task, place = np.arange(side), np.empty(side, np.int64)
-        place[task ^ (task >> 1) if coded else task] = task
-        bits = [1 << bit for bit in range(side.bit_length() - 1)]
-        source = np.repeat(task, len(bits))  # edges stay within rings, so that one tells of them
-        target = source ^ np.tile(bits, side)
-        found = measure(cube((side,), wraps=True), DimensionOrder(), place[source], place[target])
-        loads.append(int(found.channel_load.max(initial=0)))
-    return max(loads)
+    found = measure(grid, DimensionOrder(), node_of[app.source], node_of[app.target])
+    return Layout(name, node_of, int(found.channel_load.max(initial=0)), None, source)
 
 
 MOST_SPLITS = 2_000
@@ -608,8 +593,6 @@ def snake(app: ProcessGraph, topology: Topology) -> Layout:
     >>> snake(ring(8), mesh(2, 4)).node_of
     array([1, 2, 3, 7, 6, 5, 4, 0], dtype=int32)
     """
-    from netloom.contention import measure
-
     shape = grid_of(app)
     if shape is None or len(shape.sides) != 1:
         raise refusal("snake", f"the program {app.name}", "a line or ring such as ring:64")
@@ -622,9 +605,7 @@ def snake(app: ProcessGraph, topology: Topology) -> Layout:
     places = [np.zeros(app.num_tasks, np.int64) for _ in grid.sides]
     for axis, coordinate in zip(long, code(app.num_tasks, sides), strict=True):
         places[axis] = coordinate
-    node_of = nodes_at(grid.sides, places)
-    found = measure(grid, DimensionOrder(), node_of[app.source], node_of[app.target])
-    return Layout("snake", node_of, int(found.channel_load.max()), None, "Gray 1953")
+    return _measured("snake", app, grid, nodes_at(grid.sides, places), "Gray 1953")
 
 
 def hilbert(app: ProcessGraph, topology: Topology) -> Layout:

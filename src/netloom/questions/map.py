@@ -638,8 +638,9 @@ class ProgramMapping(Answer):
         """
         import polars as pl
 
-        none = np.zeros(self.network.num_channels, np.int32)
-        nothing = split_loads(self.network, none, none.astype(np.float64))
+        none, rate = np.zeros(self.network.num_channels, np.int32), self.network.channel_bandwidth
+        first = self.network.num_network_channels
+        nothing = split_loads(first, none, none.astype(np.float64), rate)
         idle = channels_of(self.network, ChannelLoads(moving=np.zeros(0, np.bool_), **nothing))
         tables = []
         for when, each in zip(WHEN, (self.before, self.after), strict=True):

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.mapping.layouts import (
-    folded,
-    hilbert,
-    is_folded_ring,
-    line_code,
-    morton,
-    ring_code,
-    snake,
-)
+from netloom.mapping.layouts import hilbert, is_folded_ring, line_code, morton, ring_code, snake
 from netloom.topology import cube, hypercube, mesh, torus
 from netloom.workload import all_to_all, binary_tree, hypercube as hypercube_tasks, line, ring
 from tests.mapping.layouts.test_fold import measured
@@ -55,11 +47,6 @@ def test_even_rings_fit_every_box_that_has_an_even_side():
         assert not any(is_folded_ring(length, sides) for length in range(4, prod(sides) + 1))
     assert is_folded_ring(9, (3, 3))
     assert is_folded_ring(4, (9,))
-
-
-def test_folded_by_hand():
-    assert folded(5).tolist() == [0, 2, 4, 3, 1]
-    assert folded(6).tolist() == [0, 2, 4, 5, 3, 1]
 
 
 @pytest.mark.parametrize("sides", [(8,), (4, 4), (3, 5), (2, 3, 4), (2, 2, 2, 2), (1, 6)])

@@ -22,16 +22,13 @@ def measured(layout, app, network):
 @pytest.mark.parametrize(
     ("app", "network", "load", "longest"),
     [
-        ("mesh:16x16", "torus:16x16", 1, 1),
         ("mesh:16x8", "mesh:8x20", 1, 1),
-        ("mesh:8x8x8", "torus:8x8x8", 1, 1),
         ("torus:8x4", "torus:4x8", 1, 1),
         ("hypercube:5", "hypercube:5", 1, 1),
         ("ring:9", "mesh:9", 2, 2),
         ("torus:5x6", "mesh:5x6", 2, 2),
         ("torus:4x4x4", "mesh:4x4x4", 2, 2),
         ("mesh:16x16", "hypercube:8", 1, 1),
-        ("torus:16x16", "hypercube:8", 1, 1),
         ("torus:8x4x2", "hypercube:6", 1, 1),
         ("mesh:3x5x6", "hypercube:9", 1, 1),
         ("torus:6x10", "hypercube:7", 1, 1),
@@ -142,9 +139,13 @@ def test_each_layout_fits_something():
 
 @pytest.mark.parametrize(
     ("app", "network"),
-    [("hypercube:6", "mesh:8x8"), ("torus:4x4x4", "torus:8x8"), ("ring:30", "mesh:4x4x2"),
-     ("line:16", "hypercube:4"), ("mesh:4x4x4", "mesh:8x8"), ("binary-tree:63", "mesh:8x8")],
-)  # fmt: skip
+    [
+        ("hypercube:6", "mesh:8x8"),
+        ("torus:4x4x4", "torus:8x8"),
+        ("ring:30", "mesh:4x4x2"),
+        ("binary-tree:63", "mesh:8x8"),
+    ],
+)
 def test_hosts_on_routers_are_laid_out_as_routers_are(app, network):
     """On the same routers with one host each, and if these hang in another order."""
     app, network = read(app), network_of(network)

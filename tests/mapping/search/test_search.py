@@ -258,12 +258,6 @@ def test_images_keep_distances(topology):
         assert np.array_equal(apart[np.ix_(image, image)], apart)
 
 
-def test_a_met_bound_ends_the_search():
-    found = search_mapping(read("mesh:4x4"), torus(4, 4), objective="hop-bytes", seconds=60)
-    assert found.value == found.bound == 48
-    assert found.seconds < 20
-
-
 def test_nodes_take_several_tasks():
     app = read("ring:12")
     found = search_mapping(app, torus(2, 3), tasks_per_node=2, objective="hop-bytes", rounds=6)

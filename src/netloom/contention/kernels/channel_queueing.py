@@ -76,11 +76,8 @@ def follow_all(tables, wiring, source, target, aux, most_hops):
     The number of hops is -1 where the routing leaves a choice.
     """
     channels, share = np.empty(most_hops, np.int32), np.empty((most_hops, tables.num_vcs))
-    which, hops_of = np.empty(len(source), np.int64), np.empty(len(source), np.int64)
-    weight = np.empty(len(source))
-    all_channels = np.empty(4 * len(source) + most_hops, np.int32)
-    all_shares = np.empty((len(all_channels), tables.num_vcs))
-    ways, filled = 0, 0
+    which, weight, hops_of = [0 for _ in range(0)], [0.0 for _ in range(0)], [0 for _ in range(0)]
+    all_channels, all_shares = [np.int32(0) for _ in range(0)], [0.0 for _ in range(0)]
     for index in range(len(source)):
         bits = ties(tables, source[index], target[index])
         pair = (source[index], target[index], aux[index])
@@ -91,21 +88,14 @@ def follow_all(tables, wiring, source, target, aux, most_hops):
             if coin & ~bits:
                 continue
             hops = follow(tables, wiring, pair, coin, channels, share)
-            if ways == len(which):
-                which = np.concatenate((which, np.empty_like(which)))
-                hops_of = np.concatenate((hops_of, np.empty_like(hops_of)))
-                weight = np.concatenate((weight, np.empty_like(weight)))
-            if filled + max(hops, 0) > len(all_channels):
-                all_channels = np.concatenate((all_channels, np.empty_like(all_channels)))
-                all_shares = np.concatenate((all_shares, np.empty_like(all_shares)))
-            which[ways], hops_of[ways], weight[ways] = index, hops, 1.0 / alike
-            ways += 1
-            for hop in range(hops):
-                all_channels[filled] = channels[hop]
-                all_shares[filled] = share[hop]
-                filled += 1
-    routes = (all_channels[:filled], all_shares[:filled])
-    return which[:ways], weight[:ways], hops_of[:ways], routes
+            which.append(index)
+            weight.append(1.0 / alike)
+            hops_of.append(hops)
+            if hops > 0:
+                all_channels.extend(channels[:hops])
+                all_shares.extend(share[:hops].ravel())
+    routes = (np.array(all_channels), np.array(all_shares).reshape(-1, tables.num_vcs))
+    return np.array(which), np.array(weight), np.array(hops_of), routes
 
 
 # -- waits -----------------------------------------------------------------------------------------
