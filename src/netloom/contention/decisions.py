@@ -24,7 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
-from netloom.routing.by_hop.tables import ALWAYS, DRAWN, GIVEN, HASHED, TWO, HopTables
+from netloom.routing.by_hop.tables import (
+    ALWAYS,
+    DRAWN,
+    EVERY,
+    GIVEN,
+    HASHED,
+    LEAST,
+    OWN,
+    TWO,
+    HopTables,
+)
 
 SHARED, PREFERRED, BETTER_OF_TWO = 0, 1, 2
 """How a stage is left: see the module."""
@@ -152,7 +162,7 @@ def sequences(
 
 def arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
     """Return the arcs of some stages, one stage after the other, and the place of the stage."""
-    each, place = repeated(np.diff(stages.first)[at])
+    each, place = _repeated(np.diff(stages.first)[at])
     return stages.first[at][each] + place, each
 
 
@@ -161,8 +171,8 @@ MOST_STAGES = 2**21
 
 COMES, OFFERED, DECIDED = 0, 1, 2
 
-KINDS = {DRAWN: SHARED, HASHED: SHARED, TWO: BETTER_OF_TWO}
-"""How stages are left by the choice that is made there among ports, if not as ``PREFERRED``."""
+KINDS = {DRAWN: SHARED, TWO: BETTER_OF_TWO, LEAST: PREFERRED, EVERY: PREFERRED, OWN: PREFERRED,
+         HASHED: SHARED}  # fmt: skip
 
 
 class _At(NamedTuple):
@@ -325,7 +335,7 @@ class Follower:
             many[:] = 0
         if many.sum() > MOST_STAGES:
             return None
-        each, place = repeated(np.maximum(many, 1))
+        each, place = _repeated(np.maximum(many, 1))
         drawn_at = np.minimum(start[each] + 1 + place, len(tables.detours) - 1)
         straight, always = many[each] == 0, tables.detour == ALWAYS
         aux = np.where(straight, -1, tables.detours[drawn_at]).astype(np.int64)
@@ -372,7 +382,7 @@ class Follower:
             return None
         escaped = state >= tables.escape_state if tables.escape_vcs else np.zeros(len(state), bool)
         if not self.idle:
-            kind[tail] = np.where(escaped, PREFERRED, KINDS.get(tables.choice, PREFERRED))
+            kind[tail] = np.where(escaped, PREFERRED, KINDS[tables.choice])
         parts = [self._hops(tail, lists, state, router, goal, aux)]
         if tables.escape_vcs and not self.idle:
             free = ~escaped
@@ -396,7 +406,7 @@ class Follower:
     ) -> _Arcs:
         """Return the arcs by all ports of some lists."""
         tables, (start, count) = self.tables, lists
-        each, place = repeated(count)
+        each, place = _repeated(count)
         if tables.choice == HASHED:
             from netloom.routing.kernels.shortest_path import mixed
 
@@ -438,7 +448,7 @@ def forks(stages: Stages) -> Bools:
     return found
 
 
-def repeated(count: Ints) -> tuple[Ints, Ints]:
+def _repeated(count: Ints) -> tuple[Ints, Ints]:
     """Return each place as often as is counted for it, and 0, 1 … within each."""
     each = np.repeat(np.arange(len(count)), count)
     return each, np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)

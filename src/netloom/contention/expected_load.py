@@ -41,10 +41,39 @@ from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError, NoRouteError
-from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, Stages, arcs_of, repeated
-from netloom.routing import DimensionOrder, Paths, Routing, VirtualChannelRouting, paths, rules
+from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, Stages, arcs_of
+from netloom.routing import (
+    DimensionOrder,
+    Layered,
+    Minimal,
+    MinimalGroup,
+    Paths,
+    RandomUp,
+    Routing,
+    ShortestPath,
+    Spread,
+    Valiant,
+    VirtualChannelRouting,
+    paths,
+)
 from netloom.routing.by_hop.tables import channels_by_port
 from netloom.routing.ragged import Legs, legs
+from netloom.routing.rules import (
+    JOINED,
+    Detour,
+    Ways,
+    cube_tables,
+    detour,
+    ends_of,
+    followed,
+    is_hyperx,
+    listed,
+    shortest_ways,
+    target_numbers,
+    walked,
+    ways_of,
+    whole_tree,
+)
 from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
 from netloom.topology import Cube, Topology
 
@@ -78,7 +107,7 @@ def dimension_order_loads(
     """
     from netloom.contention.kernels.expected_load import add_in_order
 
-    tables, load = rules.cube_tables(topology, order), np.zeros(topology.num_channels)
+    tables, load = cube_tables(topology, order), np.zeros(topology.num_channels)
     add_in_order(tables, sources, targets, weights, both_ways, load)
     for growing, falling, length, _ in _lines(topology):
         for channels in (growing, falling):
@@ -102,7 +131,7 @@ def to_every_node(topology: Cube, order: DimensionOrder, sent: Floats) -> Floats
     array([3., 4., 3., 3., 4., 3.])
     """
     load = np.empty(topology.num_channels)
-    order_of = rules.cube_tables(topology, order).order.tolist()
+    order_of = cube_tables(topology, order).order.tolist()
     sources = sent.reshape(topology.sides)
     for rank, axis in enumerate(order_of):
         side, wraps = topology.sides[axis], topology.wraps[axis]
@@ -142,7 +171,7 @@ def valiant_loads(topology: Cube, order: DimensionOrder, sent: Floats, received:
     array([1.5, 2. , 1.5, 1.5, 2. , 1.5])
     """
     nodes = topology.num_hosts
-    reverse = DimensionOrder(tuple(rules.cube_tables(topology, order).order[::-1].tolist()))
+    reverse = DimensionOrder(tuple(cube_tables(topology, order).order[::-1].tolist()))
     there = to_every_node(topology, order, sent / nodes)
     back = to_every_node(topology, reverse, received / nodes)
     for growing, falling, length, wraps in _lines(topology):
@@ -165,20 +194,10 @@ def romm_loads(
     >>> {mesh(2, 2).channel_name(c): float(load[c]) for c in np.flatnonzero(load)}
     {'(0,0) -> (1,0)': 0.25, '(0,1) -> (1,1)': 0.75, '(0,0) -> (0,1)': 0.75, '(1,0) -> (1,1)': 0.25}
     """
-    start, ahead, ways = _boxes(topology, sources, targets)
-    size, load = ways.prod(axis=0), np.zeros(topology.num_channels)
-    borders = np.searchsorted(np.cumsum(size), np.arange(0, size.sum(), MOST_PAIRS))
-    for block in np.split(np.arange(len(sources)), borders[1:]):
-        each, number = repeated(size[block])
-        pair = block[each]
-        middle, weight = start[:, pair], weights[pair] / size[pair]
-        for axis, hops in enumerate(np.abs(ahead[:, pair])):
-            number, along = np.divmod(number, ways[axis, pair])
-            along = np.where(along > hops, hops + 1 - along, along)  # a tie goes the other way, too
-            middle[axis] += np.sign(ahead[axis, pair]) * along
-        over = np.ravel_multi_index(tuple(middle), topology.sides, mode="wrap").astype(np.int32)
-        load += dimension_order_loads(topology, order, sources[pair], over, weight)
-        load += dimension_order_loads(topology, order, over, targets[pair], weight)
+    from netloom.contention.kernels.expected_load import add_by_box
+
+    load = np.zeros(topology.num_channels)
+    add_by_box(cube_tables(topology, order), sources, targets, weights, load)
     return load
 
 
@@ -191,19 +210,11 @@ def romm_work(topology: Cube, sources: Ints, targets: Ints) -> float:
     >>> romm_work(mesh(3, 3), np.array([0, 0], np.int32), np.array([8, 1], np.int32))
     11.0
     """
-    return float((1 + np.abs(_boxes(topology, sources, targets)[1])).prod(axis=0).sum())
-
-
-def _boxes(topology: Cube, sources: Ints, targets: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return int64[dimensions, pairs]: coordinates of sources, hops from there, places to turn at.
-
-    Hops are negative if coordinates fall.
-    """
-    sides, wraps = (np.array(each)[:, None] for each in (topology.sides, topology.wraps))
-    start, end = (np.array(np.unravel_index(at, topology.sides)) for at in (sources, targets))
-    ahead = np.where(wraps, (end - start + sides // 2) % sides - sides // 2, end - start)
-    ties = wraps & (2 * np.abs(ahead) == sides)
-    return start, ahead, (1 + np.abs(ahead)) * (1 + ties)
+    size = np.ones(len(sources))
+    for side, stride, wraps in zip(topology.sides, topology.strides, topology.wraps, strict=True):
+        apart = np.abs(sources // stride % side - targets // stride % side)
+        size *= 1 + (np.minimum(apart, side - apart) if wraps else apart)
+    return float(size.sum())
 
 
 def _lines(topology: Cube) -> Iterator[tuple[slice, slice, int, bool]]:
@@ -541,7 +552,7 @@ def entries(demand: Any, first: int = 0, many: int | None = None) -> tuple[Ints,
     return row.astype(np.int32), columns.astype(np.int32)
 
 
-def push(ways: rules.Ways, demand: Any, load: Floats, goals: Ints | None = None) -> None:
+def push(ways: Ways, demand: Any, load: Floats, goals: Ints | None = None) -> None:
     """Add what flows to routers loads, split evenly over the next channels at each router.
 
     Row i of ``demand`` is what flows to ``goals[i]``, to router i by default.
@@ -557,10 +568,10 @@ def push(ways: rules.Ways, demand: Any, load: Floats, goals: Ints | None = None)
     first, sources = demand.indptr.astype(np.int64), demand.indices.astype(np.int32)
     source, goal = push_flows(ways, ends.astype(np.int32), first, sources, demand.data, load)
     if source >= 0:
-        raise NoRouteError(int(source), int(goal), rules.JOINED)
+        raise NoRouteError(int(source), int(goal), JOINED)
 
 
-def push_detours(trip: rules.Detour, demand: Any, load: Floats) -> None:
+def push_detours(trip: Detour, demand: Any, load: Floats) -> None:
     """Add what flows by way of goals, each drawn as likely, loads.
 
     On the way to a drawn router, all that a source sends is alike, and on the way from it all that
@@ -586,12 +597,12 @@ def push_detours(trip: rules.Detour, demand: Any, load: Floats) -> None:
         for sources in _blocks(np.flatnonzero(sent), many):
             source = sources.astype(np.int32).repeat(many)
             goals = np.tile(trip.goals, len(sources))
-            there = rules.listed(trip.out, source, goals, where="valiant-group")
+            there = listed(trip.out, source, goals, where="valiant-group")
             assert there.pair is not None
             assert there.probability is not None
             begin, chance = source[there.pair], there.probability / many
             add_paths(there.channels, there.offsets, chance * sent[begin], load)
-            arrived.append((begin, rules.ends_of(trip.ways, there, begin), chance))
+            arrived.append((begin, ends_of(trip.ways, there, begin), chance))
         arrival = summed(away.shape, arrived)
         for targets in _blocks(np.flatnonzero(np.diff(away.indptr)), away.shape[0]):
             push(trip.ways, away[targets] @ arrival, load, targets)
@@ -608,7 +619,7 @@ def sums(demand: Any) -> tuple[Floats, Floats]:
     return np.asarray(demand.sum(axis=0)), np.asarray(demand.sum(axis=1))
 
 
-def _push_product(ways: rules.Ways, received: Floats, sent: Floats, load: Floats) -> None:
+def _push_product(ways: Ways, received: Floats, sent: Floats, load: Floats) -> None:
     """Add what loads where router s sends received[g] * sent[s] to each router g."""
     sources = np.flatnonzero(sent)
     for goals in _blocks(np.flatnonzero(received), len(sources)):
@@ -649,8 +660,7 @@ FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
 MOST_HOPS = 2**24
 """Hops of the paths that are walked at a time, about."""
 
-SEVERAL = rules.Minimal, rules.RandomUp, rules.Valiant
-BETWEEN_ROUTERS = DimensionOrder, rules.ShortestPath, rules.Layered, *SEVERAL
+BETWEEN_ROUTERS = DimensionOrder, ShortestPath, Layered, Minimal, Valiant, RandomUp
 """Routings that do not look at hosts. On a HyperX, dimension order does."""
 
 
@@ -698,13 +708,13 @@ def expected_loads(
     """
     source, target, weight = checked_pairs(sources, targets, weights)
     load = np.zeros(topology.num_channels)
-    if isinstance(routing, rules.RandomUp):
-        rules.whole_tree(topology, routing)  # refuses what is none
+    if isinstance(routing, RandomUp):
+        whole_tree(topology, routing)  # refuses what is none
         if len(set(topology.port_host.tolist())) < topology.num_ports:  # packets choose a port
             demand = summed((topology.num_ends,) * 2, [(target, source, weight)])
-            push(rules.shortest_ways(topology), demand, load)
+            push(shortest_ways(topology), demand, load)
             return load
-    if isinstance(routing, (rules.MinimalGroup, rules.Spread, *BETWEEN_ROUTERS)):
+    if isinstance(routing, (MinimalGroup, Spread, *BETWEEN_ROUTERS)):
         _add_by_legs(topology, routing, _by_leg(topology, source, target, weight, load), load)
     else:
         demand = summed((topology.num_hosts,) * 2, [(target, source, weight)])
@@ -717,24 +727,23 @@ def expected_loads(
 def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any) -> None:
     """Add the loads of channels between routers, where hosts of one router are alike."""
     inside = load[: topology.num_network_channels]
-    to_ports = isinstance(routing, rules.MinimalGroup | rules.Spread) or (
-        isinstance(routing, DimensionOrder) and rules.is_hyperx(topology)
+    to_ports = isinstance(routing, MinimalGroup | Spread) or (
+        isinstance(routing, DimensionOrder) and is_hyperx(topology)
     )
     # what goes from router to router, or to port: port r is router r's if not listed
     shape = topology.num_ports if to_ports else topology.num_routers, topology.num_routers
     goals = ((ends.target_port if to_ports else ends.exit, ends, sent) for ends, sent in blocks)
     demand = summed(shape, ((goal, ends.entry, sent) for goal, ends, sent in goals))
     try:
-        if isinstance(routing, rules.Spread):
-            _walk(demand, inside, lambda row, column: rules.followed(topology, column, row))
+        if isinstance(routing, Spread):
+            _walk(demand, inside, lambda row, column: followed(topology, column, row))
         elif to_ports:
-            assert isinstance(routing, rules.MinimalGroup | DimensionOrder)
-            ways = rules.ways_of(topology, routing)
-            numbers, pick = rules.target_numbers(topology, routing)
+            assert isinstance(routing, MinimalGroup | DimensionOrder)
+            ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
             leave, host = topology.ejection_router, topology.port_host
 
             def walk(row: Ints, column: Ints) -> Paths:
-                return rules.walked(ways, column, leave[row], numbers[host[row]], pick=pick)
+                return walked(ways, column, leave[row], numbers[host[row]], pick=pick)
 
             _walk(demand, inside, walk)
         else:
@@ -770,13 +779,13 @@ def _by_leg(
 def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -> None:
     """Add the loads of paths that depend on the routers of source and target alone."""
     inside = topology.routers
-    if isinstance(routing, rules.Minimal | rules.RandomUp):
-        push(rules.shortest_ways(inside), demand, load)
-    elif isinstance(routing, rules.ShortestPath):  # of what is shortest, the lowest channel number
-        ways = rules.shortest_ways(inside)
+    if isinstance(routing, Minimal | RandomUp):
+        push(shortest_ways(inside), demand, load)
+    elif isinstance(routing, ShortestPath):  # of what is shortest, the lowest channel number
+        ways = shortest_ways(inside)
         push(ways._replace(rank=np.arange(inside.num_channels, dtype=np.int32)), demand, load)
-    elif isinstance(routing, rules.Valiant):
-        trip = rules.detour(topology, routing)
+    elif isinstance(routing, Valiant):
+        trip = detour(topology, routing)
         if isinstance(inside, Cube) and len(trip.goals) == inside.num_routers:
             load += valiant_loads(inside, DimensionOrder(), *sums(demand))
         else:
