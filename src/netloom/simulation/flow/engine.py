@@ -289,7 +289,7 @@ class FlowEngine:
         from netloom.simulation.flow.kernels.flows import add_sizes
 
         crossed = np.zeros(self.network.num_links)
-        add_sizes(self.state, 0, self.num_rows, max(self._whole, 1), crossed)
+        add_sizes(self.state, self.num_rows, max(self._whole, 1), crossed)
         return crossed
 
     def add_ways(self, ways: Ways) -> int:

@@ -285,25 +285,24 @@ class GivenPaths:
         if network.end_channels:  # hosts are routers, which paths begin and end at
             hosts[0] = routers.channel_source[found.channels[found.offsets[:-1]]]
             hosts[1] = routers.channel_target[found.channels[found.offsets[1:] - 1]]
-        moving = (messages.flits > 0) & (messages.source != messages.target)
-        return _over(network, found, *hosts), np.where(moving, self.path, -1)
+        return _over(network, found, *hosts), np.where(messages.moving, self.path, -1)
 
 
 def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> Ways:
     """Return the ways of pairs of hosts over paths."""
-    from netloom.simulation.flow.kernels.flows import add_latencies, repeats
+    from netloom.simulation.flow.kernels.flows import repeats
 
     topology, lengths, links = network.topology, np.diff(found.offsets), found.channels
     first = topology.num_network_channels
     if found.pair is None and not network.end_channels and not repeats(found.offsets, links):
-        latency = np.zeros(len(found))
-        add_latencies(found.offsets, links, network.latency, latency)
+        owner = np.repeat(np.arange(len(found)), lengths)
+        latency = np.bincount(owner, network.latency[links], len(found)).astype(np.float64)
         _check_ways(lengths)
         queue = np.maximum(links[found.offsets[:-1]] - np.int32(first), np.int32(-1))
         return Ways(found.offsets, links, np.ones(len(links), np.int32), 1, latency, queue)
     pair = np.arange(len(found)) if found.pair is None else found.pair.astype(np.int64)
     part = np.ones(len(found)) if found.probability is None else found.probability
-    owner: Ints = np.repeat(pair, lengths)
+    owner = np.repeat(pair, lengths)
     share = np.repeat(part, lengths)
     if network.end_channels:
         number = np.arange(len(sources))
