@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.simulation.flow import flow_network, rounds_apart, run_flows
 from netloom.topology import topology
@@ -67,9 +66,3 @@ def test_no_rounds_take_no_time():
         finish, link_sizes = rounds_apart(network, routing, RoundProgram(4, rounds))
         assert finish == 0
         assert not link_sizes.any()
-
-
-def test_more_hosts_than_the_network_has_are_refused():
-    network, routing = fabric("leaf-spine:1x1x4")
-    with pytest.raises(InputError, match="5 hosts on 4"):
-        rounds_apart(network, routing, ring(5))

@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.errors import InputError
 from netloom.routing import Routing
 from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowLaw
 from netloom.simulation.flow.network import FlowNetwork, Ways, ways_of
@@ -49,8 +48,6 @@ def rounds_apart(
     ------
     NoRouteError
         If the routing has no path for a message.
-    InputError
-        If the program has more hosts than the network.
 
     Examples
     --------
@@ -67,9 +64,6 @@ def rounds_apart(
     """
     from netloom.simulation.flow.kernels.flows import follow
 
-    if program.num_hosts > network.topology.num_hosts:
-        many = f"{program.num_hosts} hosts on {network.topology.num_hosts}"
-        raise InputError("rounds", many, "at most as many as the network has")
     finish = origin = 0.0
     ready = np.zeros(program.num_hosts)  # from ``origin`` on
     later, kept = np.empty_like(ready), np.empty_like(ready)
