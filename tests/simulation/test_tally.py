@@ -13,21 +13,10 @@ def delivered(rng, packets, cycles, slowest=300):
     arrival = np.sort(rng.integers(slowest, slowest + cycles, packets))
     network = rng.integers(1, slowest // 2, packets)
     queue = rng.integers(0, slowest // 2, packets)
-    return Delivered(
-        *np.array(
-            [
-                np.arange(packets),
-                arrival - network - queue,
-                arrival - network,
-                arrival,
-                rng.integers(0, NODES, packets),
-                rng.integers(0, NODES, packets),
-                rng.integers(1, 9, packets),
-                rng.integers(1, 20, packets),
-            ],
-            dtype=np.int32,
-        )
-    )
+    columns = [np.arange(packets), arrival - network - queue, arrival - network, arrival]
+    ranges = ((0, NODES), (0, NODES), (1, 9), (1, 20))
+    columns += [rng.integers(*each, packets) for each in ranges]
+    return Delivered(*np.array(columns, np.int32))
 
 
 def part(packets, first, after):

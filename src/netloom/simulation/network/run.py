@@ -74,9 +74,6 @@ from netloom.workload.traffic.stream import Due
 FIRST = 2**16
 """Packets that there is room for at first."""
 
-MOST_SENDERS = 2**15
-"""Most programs: their numbers are int16."""
-
 
 @dataclass(frozen=True, eq=False)
 class Sender:
@@ -97,7 +94,7 @@ class SentPackets:
     """The packets of all senders, born cycle by cycle. Those of one cycle sender by sender.
 
     Routing, or reservation, says what packets carry for it. Lengths and arrivals are those of
-    ``workload.PacketStream``. Raises InputError if there are too many senders.
+    ``workload.PacketStream``.
     """
 
     def __init__(
@@ -108,8 +105,6 @@ class SentPackets:
         lengths: Lengths,
         arrivals: Arrivals,
     ) -> None:
-        if len(senders) > MOST_SENDERS:
-            raise InputError("app", f"{len(senders)} programs", f"at most {MOST_SENDERS}")
         self._senders, self._routing, self._reservation = senders, routing, reservation
         stream = partial(PacketStream, lengths=lengths, arrivals=arrivals)
         self._streams = [stream(each.traffic, each.load, seed=each.seed) for each in senders]
@@ -125,7 +120,7 @@ class SentPackets:
             arrivals.kind == "bernoulli" and stream.rates.max() >= 1 for stream in self._streams
         )
         """Whether chance decides when packets are born: none does if there is one every cycle."""
-        self._owner = np.zeros(FIRST, np.int16)  # the sender of each packet, by its number
+        self._owner = np.zeros(FIRST, np.int32)  # the sender of each packet, by its number
         self._created = 0
 
     @property
@@ -153,7 +148,7 @@ class SentPackets:
         order = np.argsort(table[:, BORN.index("birth")], kind="stable")
         after = self._created + len(owner)
         if after > len(self._owner):  # the room for them doubles when needed
-            self._owner = np.concatenate([self._owner, np.zeros(after, np.int16)])
+            self._owner = np.concatenate([self._owner, np.zeros(after, np.int32)])
         self._owner[self._created : after] = owner[order]
         self._created = after
         return table[order]
@@ -164,7 +159,7 @@ class SentPackets:
         def of(packets: Delivered) -> Ints:
             if len(self._senders) == 1:
                 return np.zeros(len(packets.number), np.int32)
-            return self._owner[packets.number].astype(np.int32)
+            return self._owner[packets.number]
 
         rates = (each.traffic.rate for each in self._senders)
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
