@@ -172,10 +172,6 @@ class Setup(NamedTuple):
 
     num_nodes: int
     source_slots: int
-    arrivals_each: int
-    credits_each: int
-    heads_each: int
-    wakes_each: int
     wheel: int
     patience: int
     num_ports: int
@@ -254,9 +250,9 @@ OF_SLOTS = ("wanted", "wanted_at", "granted")
 class State(NamedTuple):
     """What changes. Allocated once, but for packets and log, which may grow.
 
-    Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, and
-    ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
-    current packet may take, word after word. ``used`` holds the flits sent into each port whose
+    Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, a
+    row each, and ``*_due`` how much of it there is. ``allowed`` holds the output slots that each
+    input slot's current packet may take, word after word. ``used`` holds the flits sent into each port whose
     credits have not come back, if they are ``counted`` (by ``router << port_bits | port``).
     ``bound`` holds the input slots whose packets own a slot of an output port, if these need
     several words. ``lines`` holds the channels' own delays and rates, if they are ``uneven``.
@@ -511,14 +507,9 @@ def make_setup(
     credit = max(times.flit + inside, times.credit + inside, ends, rests + 2)
     longest = max(credit, times.head_wait + 1)
     vc_cycles = 1 if router.speculative else router.vc_allocation_cycles
-    lines = len(wired.between.source) + len(wired.entries.source)
     return Setup(
         num_nodes=topology.num_routers,
         source_slots=topology.num_routers * num_slots,
-        arrivals_each=lines,
-        credits_each=lines * (vcs if router.switching == "reserved" else 1),
-        heads_each=2 * topology.num_routers * wired.num_ports if router.route_cycles else 0,
-        wakes_each=topology.num_routers * wired.num_ports if uneven else 0,
         wheel=(1 << longest.bit_length()) - 1,
         patience=PATIENCE + 4 * longest + 2 * topology.num_routers * credit * circuit,
         num_ports=wired.num_ports,
@@ -567,8 +558,9 @@ def make_state(
         connections = np.zeros(0, np.int32)
     slots, many_ports = setup.source_slots, setup.num_nodes * setup.num_ports
     records = slot_records(sizes)
+    arrivals = len(wired.between.source) + len(wired.entries.source)  # at most, in a cycle
+    own = setup.num_vcs if setup.reserved else 1  # of a channel's VCs, each for itself
     channels = topology.num_ports * setup.entry_channels
-    many_entries = channels * setup.num_vcs if setup.reserved else channels
     queues = int(connections.max(initial=-1)) + 1 if setup.reserved else topology.num_ports
     buckets, moves = setup.wheel + 1, many_ports
     in_words, staged = setup.words * WORD, setup.num_nodes * setup.words * setup.staged
@@ -587,7 +579,7 @@ def make_state(
         inputs=np.zeros(slots, records[0]),
         outputs=np.zeros(slots + channels * setup.num_vcs, records[1]),
         ports=np.zeros(many_ports, records[2]),
-        entries=np.zeros(many_entries, ENTRY),
+        entries=np.zeros(channels * own, ENTRY),
         packets=np.zeros(FIRST_PACKETS, PACKET),
         log=np.zeros(FIRST_LOG + 2 * moves, LOG),
         allowed=np.zeros(slots * setup.words, np.int64),
@@ -597,13 +589,13 @@ def make_state(
         connections=np.ascontiguousarray(connections.ravel()),
         active=np.zeros(-(-setup.num_nodes // WORD), np.int64),
         sources=np.zeros(-(-topology.num_ports // WORD), np.int64),
-        arrivals=np.zeros(buckets * setup.arrivals_each, np.uint32),
-        credits=np.zeros(buckets * setup.credits_each, np.int32),
-        heads=np.zeros(buckets * setup.heads_each, np.uint32),
-        wakes=np.zeros(buckets * setup.wakes_each, np.uint32),
-        fronts=np.zeros(2 * moves + setup.arrivals_each, np.uint32),
+        arrivals=np.zeros((buckets, arrivals), np.uint32),
+        credits=np.zeros((buckets, arrivals * own), np.int32),
+        heads=np.zeros((buckets, 2 * moves * (setup.head_wait > 0)), np.uint32),
+        wakes=np.zeros((buckets, moves * setup.uneven), np.uint32),
+        fronts=np.zeros(2 * moves + arrivals, np.uint32),
         winners=np.zeros(moves, np.uint32),
-        moving=np.zeros(buckets * moves if setup.staged else 0, np.uint32),
+        moving=np.zeros((buckets, moves * setup.staged), np.uint32),
         bound=np.zeros(many_ports * setup.words if setup.words > 1 else 0, np.int64),
         lines=np.zeros(many_ports + channels if setup.uneven else 0, LINE),
         used=np.zeros(setup.num_nodes << setup.port_bits if setup.counted else 0, np.int32),
