@@ -252,8 +252,8 @@ class State(NamedTuple):
 
     Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, a
     row each, and ``*_due`` how much of it there is. ``allowed`` holds the output slots that each
-    input slot's current packet may take, word after word. ``used`` holds the flits sent into each port whose
-    credits have not come back, if they are ``counted`` (by ``router << port_bits | port``).
+    input slot's current packet may take, word after word. ``used`` holds the flits sent into each
+    port whose credits have not come back, if they are ``counted`` (``router << port_bits | port``).
     ``bound`` holds the input slots whose packets own a slot of an output port, if these need
     several words. ``lines`` holds the channels' own delays and rates, if they are ``uneven``.
     ``wakes`` holds the ports that may send again. If routers are ``staged``,
