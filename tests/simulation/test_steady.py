@@ -2,34 +2,22 @@ from itertools import count
 
 import pytest
 
-from netloom.simulation.steady import measure_window, run_to, warm_up
+from netloom.simulation.steady import run_to, watched
 
 
 class Clock:
-    """Something that settles and suffices at given cycles; notes when it was looked at."""
+    """What can be run on; notes its steps, and when it was looked at."""
 
-    def __init__(self, settles=0, suffices=0, hopeless=10**9):
-        self.cycle, self.steps, self.looks = 0, [], []
-        self.settles, self.suffices, self.hopeless = settles, suffices, hopeless
+    def __init__(self, answers=None):
+        self.cycle, self.steps, self.looks, self.answers = 0, [], [], answers
 
     def advance(self, until):
         self.steps.append(until - self.cycle)
         self.cycle = until
 
-    def has_settled(self):
+    def look(self):
         self.looks.append(self.cycle)
-        return self.cycle >= self.settles
-
-    def is_hopeless(self):
-        return self.cycle >= self.hopeless
-
-    def is_enough(self):
-        self.looks.append(self.cycle)
-        return self.cycle >= self.suffices
-
-
-def never():
-    return False
+        return next((said for cycle, said in self.answers.items() if self.cycle >= cycle), None)
 
 
 def after(times):
@@ -46,24 +34,24 @@ def test_the_last_step_to_a_cycle_is_as_short_as_need_be():
 
 
 @pytest.mark.parametrize(
-    ("settles", "hopeless", "looks", "found"),
+    ("answers", "looks", "found"),
     [
-        (70, 10**9, [20, 40, 80], True),
-        (10, 10, [20], True),
-        (500, 10**9, [20, 40, 80, 100], False),
-        (500, 40, [20, 40], False),
+        ({70: True}, [20, 40, 80], True),
+        ({10: True}, [20], True),
+        ({}, [20, 40, 80, 100], False),
+        ({500: True, 40: False}, [20, 40], False),
     ],
 )
-def test_a_start_up_is_looked_for_in_twice_the_time(settles, hopeless, looks, found):
-    clock = Clock(settles=settles, hopeless=hopeless)
-    assert warm_up(clock, least=20, most=100, step=7, stopped=never) == found
+def test_it_is_looked_at_in_twice_the_time(answers, looks, found):
+    clock = Clock(answers)
+    assert watched(clock, clock.look, first=20, most=100, step=7, stopped=after(99)) is found
     assert clock.looks == looks
 
 
-@pytest.mark.parametrize(("suffices", "looks"), [(65, [40, 58, 86]), (500, [40, 58, 86, 110])])
-def test_a_window_grows_until_it_is_enough(suffices, looks):
-    clock = Clock(suffices=suffices)
+@pytest.mark.parametrize(("stop", "found"), [(99, True), (9, None)])
+def test_a_window_grows_as_asked_from_where_it_begins(stop, found):
+    clock = Clock({65: True})
     clock.advance(10)
     grown = {"first": 30, "longer": lambda cycles: cycles * 8 // 5, "most": 100}
-    assert measure_window(clock, **grown, step=5, stopped=never)
-    assert clock.looks == looks
+    assert watched(clock, clock.look, **grown, step=5, stopped=after(stop)) is found
+    assert clock.looks == [40, 58, 86][: 3 if found else 1]

@@ -165,7 +165,7 @@ class Pairs:
 
         int32[num_new] twice, and int64[num_rows]: a row that does not use the network has -1.
         """
-        moving = (messages.flits > 0) & (messages.source != messages.target)
+        moving = messages.moving
         key = messages.source[moving] * self._num_hosts + messages.target[moving]
         pairs, place = np.unique(key, return_inverse=True)
         new = np.setdiff1d(pairs, self._keys, assume_unique=True)
@@ -287,10 +287,8 @@ class CycleEngine(ProgramEngine):
         assert messages.num_nodes == len(self.agenda.hosts)
         if last >= MOST_ROWS:
             raise InputError("program", f"{last} messages", f"less than {MOST_ROWS}")
-        sends = (messages.flits > 0) & (messages.source != messages.target)
-        self.agenda, self._num_edges = with_rows(
-            self.agenda, messages, np.where(sends, path, -1), self._num_edges
-        )
+        path = np.where(messages.moving, path, -1)
+        self.agenda, self._num_edges = with_rows(self.agenda, messages, path, self._num_edges)
         self.num_rows = last
         rows = self.rows[first:]
         rows["flits"], rows["hops"] = messages.flits, hops

@@ -590,23 +590,6 @@ class Advancing(Protocol):
         """Run up to, and without, the cycle ``until``."""
 
 
-class WarmingUp(Advancing, Protocol):
-    """What has a start-up that ends."""
-
-    def has_settled(self) -> bool:
-        """Return whether the end of the start-up lies in what was observed so far."""
-
-    def is_hopeless(self) -> bool:
-        """Return whether the backlog is so large that no steady state is to be expected."""
-
-
-class Measurable(Advancing, Protocol):
-    """What is measured in a window that grows."""
-
-    def is_enough(self) -> bool:
-        """Look at the window so far, and return whether the run can end."""
-
-
 def run_to(
     system: Advancing, until: int, *, step: int, stopped: Callable[[], bool] = lambda: False
 ) -> bool:
@@ -619,43 +602,29 @@ def run_to(
     return system.cycle >= until
 
 
-def warm_up(
-    system: WarmingUp, *, least: int, most: int, step: int, stopped: Callable[[], bool]
-) -> bool:
-    """Run until the start-up is over, twice as long each time, and return whether its end was seen.
-
-    It is looked for after ``least`` cycles first, and given up after ``most``.
-    """
-    until = min(least, most)
-    while run_to(system, until, step=step, stopped=stopped):
-        if system.has_settled():
-            return True
-        if until >= most or system.is_hopeless():
-            return False
-        until = min(2 * until, most)
-    return False
-
-
-def measure_window(
-    system: Measurable,
+def watched(
+    system: Advancing,
+    look: Callable[[], bool | None],
     *,
     first: int,
-    longer: Callable[[int], int],
+    longer: Callable[[int], int] = lambda cycles: 2 * cycles,
     most: int,
     step: int,
     stopped: Callable[[], bool],
-) -> bool:
-    """Measure from the present cycle on until it is enough. Return whether it was not interrupted.
+) -> bool | None:
+    """Run on, and look now and then, until it is known whether it will do. None if interrupted.
 
-    The window has ``first`` cycles at the first look, ``longer`` says how many at the look after
-    one of so many, and ``most`` are the most.
+    It has run ``first`` cycles at the first look, ``longer`` says how many at the look after one of
+    so many, and ``most`` at the last. A look that finds None goes on. False is what ``most`` cycles
+    come to without another answer.
     """
     begin, cycles = system.cycle, min(first, most)
     while run_to(system, begin + cycles, step=step, stopped=stopped):
-        if system.is_enough() or cycles >= most:
-            return True
+        found = look()
+        if found is not None or cycles >= most:
+            return bool(found)
         cycles = min(longer(cycles), most)
-    return False
+    return None
 
 
 BATCH = 5

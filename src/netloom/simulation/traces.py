@@ -492,8 +492,7 @@ def critical_path(
     complete = rows["complete"]
     assert complete.min() >= 0, "a row is not complete"
     kind = complete.dtype
-    sends = (table.flits > 0) & (table.source != table.target)
-    alone = np.where(sends, unhindered, 0).astype(kind)
+    alone = np.where(table.moving, unhindered, 0).astype(kind)
     least = table.delay.astype(kind) + table.run + alone + table.receive
     ends = earliest_ends(table.start.astype(kind), least, table.after_offsets, table.after)
     links, before = [int(np.argmax(complete))], int(rows["last"][np.argmax(complete)])
@@ -669,8 +668,7 @@ def run_flow_trace(
     table = program.messages
     run = partial(run_flows, links, routing, table, stopped=stopped)
     found = run(law=law, tell=tell)
-    rows = found.rows
-    sends = (table.flits > 0) & (table.source != table.target)
+    rows, sends = found.rows, table.moving
     alone = np.where(sends & (found.arrived >= 0), found.alone, -1.0)
     path = alone_finish = other = by_turns = None
     if found.done:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from math import ceil
 from typing import Any, Literal, NamedTuple, Self
 
@@ -387,20 +388,14 @@ def run_broadcasts(
     messages_a_cycle = rate * float(program.traffic.rate.sum())
     idle = network.zero_load_latency(average_distance(topology), program.lengths.mean)
     wanted = max(LEAST_WARM_LATENCIES * idle, LEAST_WARM_MESSAGES / messages_a_cycle)
-    warmed_up = steady.warm_up(
-        run, least=ceil(wanted), most=limits.most_cycles, step=STEP_CYCLES, stopped=stopped
-    )
+    watched = partial(steady.watched, run, step=STEP_CYCLES, stopped=stopped)
+    warmed_up = bool(watched(run.look_for_the_start, first=ceil(wanted), most=limits.most_cycles))
     begin = run.begin = run.cycle
     channels, most = run.engine.channel_flits(), limits.most_measured
     wanted = max(begin, LEAST_CYCLES, 2 * steady.PRECISE_PACKETS / messages_a_cycle)
-    ended = steady.measure_window(
-        run,
-        first=most if limits.cycles else ceil(wanted),
-        longer=lambda cycles: ceil(GROWTH * cycles),
-        most=most,
-        step=STEP_CYCLES,
-        stopped=stopped,
-    )
+    first = most if limits.cycles else ceil(wanted)
+    looked = partial(watched, lambda: run.is_enough() or None, first=first, most=most)
+    ended = looked(longer=lambda cycles: ceil(GROWTH * cycles)) is not None
     if not ended:
         run.is_enough()  # at what there is
     cycles, rows = max(run.cycle - begin, 1), run.rows
@@ -469,16 +464,16 @@ class _BroadcastRun(ProgramRun):
         self.birth = sent.birth[sent.first]
         return sent.broadcast[sent.first]
 
-    def has_settled(self) -> bool:
+    def look_for_the_start(self) -> bool | None:
+        """Return whether the start-up is over. None: it may yet be, as few flits wait."""
         broadcast = self._look()
         counted = (self.end >= 0) & (broadcast == (self.source.fraction == 1))
         arrivals = np.argsort(self.end[counted], kind="stable")
-        return steady.warmup_packets((self.end - self.birth)[counted][arrivals]) is not None
-
-    def is_hopeless(self) -> bool:
+        if steady.warmup_packets((self.end - self.birth)[counted][arrivals]) is not None:
+            return True
         flits = self.rows["flits"]
         waiting = flits[self.rows["complete"] < 0].sum()
-        return bool(waiting > HOPELESS * flits.sum()) and self._is_telling(0)
+        return False if waiting > HOPELESS * flits.sum() and self._is_telling(0) else None
 
     def is_enough(self) -> bool:
         broadcast = self._look()

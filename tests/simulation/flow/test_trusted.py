@@ -1,8 +1,5 @@
 """How far flows can be trusted: the kinds of programs, and figures that are none."""
 
-import pytest
-
-from netloom.base.errors import InputError
 from netloom.simulation.flow import trust
 
 
@@ -22,11 +19,3 @@ def test_nothing_is_told_where_the_order_decides_by_factors():
 
 def test_an_idle_network_is_known():
     assert trust(0.0, 0.0, 0.0).within == 0
-
-
-@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1.0])
-def test_figures_that_are_none_are_refused(wrong):
-    with pytest.raises(InputError, match="trust"):
-        trust(wrong, 1.0, 1.0)
-    with pytest.raises(InputError, match="trust"):
-        trust(1.0, 1.0, 1.0, lossless_finish=wrong)

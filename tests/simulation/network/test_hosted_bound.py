@@ -1,14 +1,12 @@
 """What limits networks whose hosts hang on routers: by hand, by brute force, and against runs."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.bounds.demand import demand_of, received
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router
@@ -177,30 +175,3 @@ def test_nor_where_channels_differ(data):
     traffic = with_rates(pairs(net.num_hosts, *ends, weights=flits), sends)
     bound = throughput_bound(net, routing, traffic, router)
     assert flits.sum() / cycles / np.count_nonzero(sends) < bound.load * (1 + 5 / cycles)
-
-
-def every_cut(net, traffic):
-    """The fullest of all cuts between routers, each with its hosts: 2^routers of them."""
-    sent, router = np.zeros((net.num_routers,) * 2), net.injection_router
-    shares = traffic.matrix()
-    ends = router[shares.source], router[shares.target]
-    np.add.at(sent, ends, shares.weight * traffic.rate.sum())
-    room, inside = np.zeros_like(sent), net.routers
-    np.add.at(room, (inside.channel_source, inside.channel_target), inside.channel_bandwidth)
-    fullest = 0.0
-    for count in range(1, net.num_routers):
-        for chosen in combinations(range(net.num_routers), count):
-            here = np.isin(np.arange(net.num_routers), chosen)
-            across = room[here][:, ~here].sum()
-            fullest = max(fullest, sent[here][:, ~here].sum() / across if across else 0)
-    return fullest
-
-
-@pytest.mark.parametrize("spec", ["fat-tree:2x3", "dragonfly:1x2x1", "hyperx:3x2/2", "mesh:4x2/2"])
-def test_cuts_are_some_of_all(spec):
-    net = topology(spec)
-    for pattern in ("uniform", "hot-spot:0.4:0"):
-        traffic = parse_traffic(pattern, net)
-        found = bound_of(net, "min-adaptive", traffic)
-        most = max(every_cut(net, traffic), received(demand_of(traffic), net.num_hosts).max(), 1)
-        assert found.load == pytest.approx(1 / most, rel=1e-3)

@@ -5,19 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router
-from netloom.simulation.network.run import (
-    LoadedNetwork,
-    advice_of,
-    failure_cost,
-    possible_settings,
-    run_network,
-)
+from netloom.simulation.network.run import LoadedNetwork, advice_of, possible_settings, run_network
 from netloom.simulation.steady import Limits
 from netloom.topology import mesh, topology
-from netloom.topology.faults import without
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
 
 
@@ -55,19 +46,6 @@ def test_a_run_at_little_load_takes_what_the_idle_network_does():
     assert found.measured.packet_latency == pytest.approx(23.5, rel=0.02)
     assert found.measured.hops == pytest.approx(setting.idle.hops, rel=0.02)
     assert found.stable
-
-
-def test_what_failures_cost():
-    net = topology("fat-tree:2x3")
-    broken = without(net, nodes="s2.0")
-    traffic, router = parse_traffic("uniform", broken), Router(vcs=4)
-    routing = virtual_channel_routing(broken, "default", num_vcs=4)
-    bound = throughput_bound(broken, routing, traffic, router)
-    cost = failure_cost(broken, routing, traffic, router, bound)
-    assert cost.intact.hops == pytest.approx((1 * 0 + 2 * 2 + 4 * 4) / 7)
-    assert cost.hops == pytest.approx(cost.intact.hops)  # there are other ways up
-    assert cost.bound.load < cost.intact.bound.load == pytest.approx(1)
-    assert np.isfinite(cost.bound.load)
 
 
 def test_a_direct_network_of_long_channels_warms_up_for_as_long_as_they_take():

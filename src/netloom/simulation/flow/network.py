@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, lcm
+from math import lcm
 
 import numpy as np
 
@@ -112,11 +112,6 @@ def flow_network(
         Whether each port of a host sends by one channel of bandwidth 1, and receives by one, if the
         network does not say how fast they are. Otherwise they are as fast as it says anyway.
 
-    Raises
-    ------
-    InputError
-        If the bandwidth is not above 0, or the latency below 0.
-
     Examples
     --------
     >>> from netloom.topology import topology
@@ -124,15 +119,10 @@ def flow_network(
     >>> network, network.capacity[0]
     (<flows on leaf-spine:2x1x2: 12 links>, np.float64(25000000000.0))
     """
-    if not 0 < bandwidth < inf:
-        raise InputError("bandwidth", f"{bandwidth:g}", "a rate above 0")
-    delay = np.asarray(latency, np.float64)
-    if not ((delay >= 0) & (delay < inf)).all():
-        raise InputError("latency", f"{latency}", "times of at least 0")
     ends = bool(end_channels) and not topology.ports_listed
     more = 2 * topology.num_ports if ends else 0
     capacity = np.append(topology.channel_bandwidth, np.ones(more)) * bandwidth
-    delays = np.append(topology.channel_cycles * delay, np.zeros(more))
+    delays = np.append(topology.channel_cycles * latency, np.zeros(more))
     return FlowNetwork(topology, capacity, delays, ends)
 
 
@@ -285,25 +275,23 @@ class GivenPaths:
         if network.end_channels:  # hosts are routers, which paths begin and end at
             hosts[0] = routers.channel_source[found.channels[found.offsets[:-1]]]
             hosts[1] = routers.channel_target[found.channels[found.offsets[1:] - 1]]
-        moving = (messages.flits > 0) & (messages.source != messages.target)
-        return _over(network, found, *hosts), np.where(moving, self.path, -1)
+        return _over(network, found, *hosts), np.where(messages.moving, self.path, -1)
 
 
 def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> Ways:
     """Return the ways of pairs of hosts over paths."""
-    from netloom.simulation.flow.kernels.flows import add_latencies, repeats
+    from netloom.simulation.flow.kernels.flows import repeats
 
     topology, lengths, links = network.topology, np.diff(found.offsets), found.channels
     first = topology.num_network_channels
     if found.pair is None and not network.end_channels and not repeats(found.offsets, links):
-        latency = np.zeros(len(found))
-        add_latencies(found.offsets, links, network.latency, latency)
-        _check_ways(lengths)
+        owner = np.repeat(np.arange(len(found)), lengths)
+        latency = np.bincount(owner, network.latency[links], len(found)).astype(np.float64)
         queue = np.maximum(links[found.offsets[:-1]] - np.int32(first), np.int32(-1))
         return Ways(found.offsets, links, np.ones(len(links), np.int32), 1, latency, queue)
     pair = np.arange(len(found)) if found.pair is None else found.pair.astype(np.int64)
     part = np.ones(len(found)) if found.probability is None else found.probability
-    owner: Ints = np.repeat(pair, lengths)
+    owner = np.repeat(pair, lengths)
     share = np.repeat(part, lengths)
     if network.end_channels:
         number = np.arange(len(sources))
@@ -316,19 +304,12 @@ def _over(network: FlowNetwork, found: Paths, sources: Ints, targets: Ints) -> W
 
 
 def made_ways(network: FlowNetwork, owner: Ints, links: Ints, share: Floats, count: int) -> Ways:
-    """Return ways from hops in any order: the way, the link and the part of a flow of each.
-
-    Raises
-    ------
-    InputError
-        If a way has no links.
-    """
+    """Return ways from hops in any order: the way, the link and the part of a flow of each."""
     key = owner * np.int64(network.num_links) + links
     alone, place = np.unique(key, return_inverse=True)
     part = np.bincount(place, share, len(alone)).astype(np.float64)
     way, link = np.divmod(alone, max(network.num_links, 1))
     counts = np.bincount(way, minlength=count)
-    _check_ways(counts)
     whole = _shares(part)
     port, queue = link - network.topology.num_network_channels, np.full(count, -1, np.int32)
     into = np.flatnonzero((port >= 0) & (port < network.topology.num_ports))[::-1]
@@ -337,12 +318,6 @@ def made_ways(network: FlowNetwork, owner: Ints, links: Ints, share: Floats, cou
     shares = np.maximum(np.rint(part * whole), 1).astype(np.int32)
     latency = np.bincount(way, part * network.latency[link], count).astype(np.float64)
     return Ways(offsets, link.astype(np.int32), shares, whole, latency, queue)
-
-
-def _check_ways(lengths: Ints) -> None:
-    if len(lengths) and lengths.min() == 0:
-        wrong = int(np.argmin(lengths))
-        raise InputError("path", f"no channels on path {wrong}", "at least one channel")
 
 
 def _shares(part: Floats) -> int:

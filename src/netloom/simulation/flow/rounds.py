@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.errors import InputError
 from netloom.routing import Routing
 from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowLaw
 from netloom.simulation.flow.network import FlowNetwork, Ways, ways_of
@@ -49,8 +48,6 @@ def rounds_apart(
     ------
     NoRouteError
         If the routing has no path for a message.
-    InputError
-        If the program has more hosts than the network.
 
     Examples
     --------
@@ -67,13 +64,10 @@ def rounds_apart(
     """
     from netloom.simulation.flow.kernels.flows import follow
 
-    if program.num_hosts > network.topology.num_hosts:
-        many = f"{program.num_hosts} hosts on {network.topology.num_hosts}"
-        raise InputError("rounds", many, "at most as many as the network has")
     finish = origin = 0.0
     ready = np.zeros(program.num_hosts)  # from ``origin`` on
     later, kept = np.empty_like(ready), np.empty_like(ready)
-    link_sizes, need = np.zeros(network.num_links), _Need(network)
+    link_sizes, need = np.zeros(network.num_links), (np.zeros(0, np.int64), np.zeros(0))
     ways: Ways | None = None  # the latest, of ``known`` pairs of hosts
     known, rate, sent = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     for one in program:
@@ -85,7 +79,9 @@ def rounds_apart(
             known, ways = pairs, ways_of(network, routing, one.source[uses], one.target[uses])
             rate, sent = ways.capacity(network.capacity), np.zeros(len(ways))
             follows = law.in_order and np.bincount(one.source[uses]).max(initial=0) > 1
-            if follows or not need.fits(ways, rate, one.source[uses]):
+            need = _most_needed(network, need, ways, rate, one.source[uses])
+            taken = np.bincount(need[0] % network.num_links, need[1], network.num_links)
+            if follows or (taken > network.capacity * FITS).any():
                 return None
         sent += one.bytes[uses] * one.count
         cost = np.zeros(len(one))
@@ -121,24 +117,18 @@ def _carried(network: FlowNetwork, ways: Ways, sent: Floats) -> Floats:
     return np.bincount(ways.links, hops, network.num_links).astype(np.float64)
 
 
-class _Need:
-    """The most that each host's flows need of each link in any round so far."""
+def _most_needed(
+    network: FlowNetwork, need: tuple[Ints, Floats], ways: Ways, rate: Floats, source: Ints
+) -> tuple[Ints, Floats]:
+    """Return the most that hosts need of links in any round, of flows that are alone: keys, rates.
 
-    def __init__(self, network: FlowNetwork) -> None:
-        self._capacity = network.capacity
-        self._key = np.zeros(0, np.int64)  # host and link
-        self._rate = np.zeros(0)
-
-    def fits(self, ways: Ways, rate: Floats, source: Ints) -> bool:
-        """Return whether the rounds so far and one more, of flows that are alone, fit."""
-        count, links = np.diff(ways.offsets), len(self._capacity)
-        hops = np.repeat(rate, count) * ways.shares / ways.whole
-        key = np.repeat(source, count) * np.int64(links) + ways.links
-        alone, place = np.unique(key, return_inverse=True)
-        rates = np.bincount(place, hops, len(alone))
-        self._key, place = np.unique(np.append(self._key, alone), return_inverse=True)
-        most = np.zeros(len(self._key))
-        np.maximum.at(most, place, np.append(self._rate, rates))
-        self._rate = most
-        need = np.bincount(self._key % links, most, links)
-        return bool((need <= self._capacity * FITS).all())
+    ``need`` is that of earlier rounds. A key is a host and a link.
+    """
+    hops = np.repeat(rate, np.diff(ways.offsets)) * ways.shares / ways.whole
+    key = np.repeat(source, np.diff(ways.offsets)) * np.int64(network.num_links) + ways.links
+    alone, place = np.unique(key, return_inverse=True)
+    rates = np.bincount(place, hops, len(alone))
+    keys, place = np.unique(np.append(need[0], alone), return_inverse=True)
+    most = np.zeros(len(keys))
+    np.maximum.at(most, place, np.append(need[1], rates))
+    return keys, most

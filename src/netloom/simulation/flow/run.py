@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, isfinite
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -392,11 +392,6 @@ def trust(
     done
         Whether the program ended.
 
-    Raises
-    ------
-    InputError
-        If a figure is not a finite number of at least 0.
-
     Examples
     --------
     >>> found = trust(1.0, 1.0, 1.0, lossless_finish=1.0)
@@ -411,9 +406,6 @@ def trust(
         why = "Whether the order in which messages are sent matters would take long to find."
         return Trust(within=None, why=why)
     by_turns = in_order_finish if lossless_finish is None else lossless_finish
-    for value in (in_order_finish, shared_finish, by_turns, bound, short):
-        if not (isfinite(value) and value >= 0):
-            raise InputError("trust", f"{value}", "finite figures of at least 0")
     if min(in_order_finish, shared_finish, by_turns) <= 0:
         return Trust(within=0.0, why="Nothing crosses the network.")
     order = _gap(in_order_finish, shared_finish)

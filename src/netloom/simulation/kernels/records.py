@@ -21,11 +21,11 @@ def record(records, place):
 
 
 @inlined
-def post(wheel, due, each, bucket, what):
+def post(wheel, due, bucket, what):
     """Put something into a bucket of a wheel."""
     place = unsigned(bucket)
     count = due[place]
-    wheel[unsigned(bucket * each + count)] = what
+    wheel[place, unsigned(count)] = what
     due[place] = count + 1
 
 

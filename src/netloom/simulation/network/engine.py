@@ -600,7 +600,7 @@ class NetworkProgram(CycleEngine):
             coin = np.zeros(len(messages), np.int32)
             aux = np.zeros(len(messages), np.int32) if connections is None else connections
             if connections is None:  # any connection will do for a row that sends nothing
-                sends = (messages.flits > 0) & (messages.source != messages.target)
+                sends = messages.moving
                 ends = messages.source[sends], messages.target[sends]
                 aux[sends] = self.reservation.aux_of(*ends)
         self._append(messages, np.asarray(aux, np.int32) + 1, 0)

@@ -29,7 +29,7 @@ from netloom.routing.virtual_channel_tables import (
     VirtualChannelRouting,
     slot_stride,
 )
-from netloom.simulation.network.routers import Router, end_channels, with_lanes
+from netloom.simulation.network.routers import Router, end_channels
 from netloom.topology import Topology
 
 # -- what the arrays hold --------------------------------------------------------------------------
@@ -80,9 +80,13 @@ class Sizes(NamedTuple):
 SMALL, LARGE = Sizes("i2", "u1", "u1", "u1"), Sizes("i4", "i4", "u2", "u2")
 
 
-def input_record(sizes: Sizes) -> np.dtype[Any]:
-    """Return the record of an input slot."""
-    fields = [
+def slot_records(sizes: Sizes) -> list[np.dtype[Any]]:
+    """Return the records of an input slot, an output slot, and a port number (both ports of it).
+
+    From place ``source_slots`` on, there is an output slot for each VC of each injection channel:
+    the source's view of an injection slot.
+    """
+    inputs = [
         ("count", sizes.flits),  # flits in the buffer
         ("left", sizes.flits),  # flits that the current packet has yet to send on; 0: none
         ("front", sizes.places),  # place of the current packet in the slot's ring of packets
@@ -90,27 +94,13 @@ def input_record(sizes: Sizes) -> np.dtype[Any]:
         ("out_port", sizes.ports),  # its port
         ("accept", sizes.slots),  # where the next acceptance of VC allocation begins to look
     ]
-    return np.dtype(fields, align=True)
-
-
-def output_record(sizes: Sizes) -> np.dtype[Any]:
-    """Return the record of an output slot.
-
-    From place ``source_slots`` on, there is one for each VC of each injection channel: the source's
-    view of an injection slot.
-    """
-    fields = [
+    outputs = [
         ("credits", sizes.flits),  # free places in the buffer at the other end
         ("back", sizes.places),  # place behind the last packet in the ring at the other end
         ("owner", sizes.slots),  # input slot that owns this one
         ("grant", sizes.slots),  # where the next grant of VC allocation begins to look
     ]
-    return np.dtype(fields, align=True)
-
-
-def port_record(sizes: Sizes) -> np.dtype[Any]:
-    """Return the record of a port number: of the input and the output port of it."""
-    fields = [
+    ports = [
         ("bound", "i8"),  # output: input slots whose packets own a slot of it, of one word
         ("crossed", "i4"),  # output: flits sent
         ("down", "i4"),  # output: address of the first input slot at the other end; -1: an exit
@@ -120,7 +110,7 @@ def port_record(sizes: Sizes) -> np.dtype[Any]:
         ("turn", "u1"),  # input: which of its VCs is the next to send
         ("next_vc", "u1"),  # output: which VC the next speculative head takes
     ]
-    return np.dtype(fields, align=True)
+    return [np.dtype(fields, align=True) for fields in (inputs, outputs, ports)]
 
 
 LINE = np.dtype(
@@ -181,12 +171,7 @@ class Setup(NamedTuple):
     """
 
     num_nodes: int
-    num_sources: int
     source_slots: int
-    arrivals_each: int
-    credits_each: int
-    heads_each: int
-    wakes_each: int
     wheel: int
     patience: int
     num_ports: int
@@ -265,10 +250,10 @@ OF_SLOTS = ("wanted", "wanted_at", "granted")
 class State(NamedTuple):
     """What changes. Allocated once, but for packets and log, which may grow.
 
-    Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, and
-    ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
-    current packet may take, word after word. ``used`` holds the flits sent into each port whose
-    credits have not come back, if they are ``counted`` (by ``router << port_bits | port``).
+    Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, a
+    row each, and ``*_due`` how much of it there is. ``allowed`` holds the output slots that each
+    input slot's current packet may take, word after word. ``used`` holds the flits sent into each
+    port whose credits have not come back, if they are ``counted`` (``router << port_bits | port``).
     ``bound`` holds the input slots whose packets own a slot of an output port, if these need
     several words. ``lines`` holds the channels' own delays and rates, if they are ``uneven``.
     ``wakes`` holds the ports that may send again. If routers are ``staged``,
@@ -390,14 +375,13 @@ class Wiring(NamedTuple):
 def wiring(topology: Topology, router: Router) -> Wiring:
     """Return how the routers of a network are wired.
 
+    A network with hosts says how many channels they have: it is that of ``with_lanes``.
+
     Raises
     ------
     InputError
         If a channel is too slow, or one of a direct network is faster than a flit per cycle.
     """
-    if with_lanes(topology, router) is not topology:
-        found = f"{router.injection_channels}, {router.ejection_channels}"
-        raise InputError("router", found, "with_lanes' network, where hosts hang on routers")
     wired, hosts = _ports(topology, router), np.arange(topology.num_ports)
     inside = topology.num_network_channels
     outside = inside + len(hosts)
@@ -523,15 +507,9 @@ def make_setup(
     credit = max(times.flit + inside, times.credit + inside, ends, rests + 2)
     longest = max(credit, times.head_wait + 1)
     vc_cycles = 1 if router.speculative else router.vc_allocation_cycles
-    lines = len(wired.between.source) + len(wired.entries.source)
     return Setup(
         num_nodes=topology.num_routers,
-        num_sources=topology.num_ports,
         source_slots=topology.num_routers * num_slots,
-        arrivals_each=lines,
-        credits_each=lines * (vcs if router.switching == "reserved" else 1),
-        heads_each=2 * topology.num_routers * wired.num_ports if router.route_cycles else 0,
-        wakes_each=topology.num_routers * wired.num_ports if uneven else 0,
         wheel=(1 << longest.bit_length()) - 1,
         patience=PATIENCE + 4 * longest + 2 * topology.num_routers * credit * circuit,
         num_ports=wired.num_ports,
@@ -579,9 +557,11 @@ def make_state(
     if connections is None:
         connections = np.zeros(0, np.int32)
     slots, many_ports = setup.source_slots, setup.num_nodes * setup.num_ports
-    channels = setup.num_sources * setup.entry_channels
-    many_entries = channels * setup.num_vcs if setup.reserved else channels
-    queues = int(connections.max(initial=-1)) + 1 if setup.reserved else setup.num_sources
+    records = slot_records(sizes)
+    arrivals = len(wired.between.source) + len(wired.entries.source)  # at most, in a cycle
+    own = setup.num_vcs if setup.reserved else 1  # of a channel's VCs, each for itself
+    channels = topology.num_ports * setup.entry_channels
+    queues = int(connections.max(initial=-1)) + 1 if setup.reserved else topology.num_ports
     buckets, moves = setup.wheel + 1, many_ports
     in_words, staged = setup.words * WORD, setup.num_nodes * setup.words * setup.staged
     counts = [
@@ -596,10 +576,10 @@ def make_state(
     state = State(
         clock=np.zeros(1, CLOCK),
         masks=np.zeros(setup.num_nodes * setup.words, MASKS),
-        inputs=np.zeros(slots, input_record(sizes)),
-        outputs=np.zeros(slots + channels * setup.num_vcs, output_record(sizes)),
-        ports=np.zeros(many_ports, port_record(sizes)),
-        entries=np.zeros(many_entries, ENTRY),
+        inputs=np.zeros(slots, records[0]),
+        outputs=np.zeros(slots + channels * setup.num_vcs, records[1]),
+        ports=np.zeros(many_ports, records[2]),
+        entries=np.zeros(channels * own, ENTRY),
         packets=np.zeros(FIRST_PACKETS, PACKET),
         log=np.zeros(FIRST_LOG + 2 * moves, LOG),
         allowed=np.zeros(slots * setup.words, np.int64),
@@ -608,14 +588,14 @@ def make_state(
         queue_back=np.full(queues, -1, np.int32),
         connections=np.ascontiguousarray(connections.ravel()),
         active=np.zeros(-(-setup.num_nodes // WORD), np.int64),
-        sources=np.zeros(-(-setup.num_sources // WORD), np.int64),
-        arrivals=np.zeros(buckets * setup.arrivals_each, np.uint32),
-        credits=np.zeros(buckets * setup.credits_each, np.int32),
-        heads=np.zeros(buckets * setup.heads_each, np.uint32),
-        wakes=np.zeros(buckets * setup.wakes_each, np.uint32),
-        fronts=np.zeros(2 * moves + setup.arrivals_each, np.uint32),
+        sources=np.zeros(-(-topology.num_ports // WORD), np.int64),
+        arrivals=np.zeros((buckets, arrivals), np.uint32),
+        credits=np.zeros((buckets, arrivals * own), np.int32),
+        heads=np.zeros((buckets, 2 * moves * (setup.head_wait > 0)), np.uint32),
+        wakes=np.zeros((buckets, moves * setup.uneven), np.uint32),
+        fronts=np.zeros(2 * moves + arrivals, np.uint32),
         winners=np.zeros(moves, np.uint32),
-        moving=np.zeros(buckets * moves if setup.staged else 0, np.uint32),
+        moving=np.zeros((buckets, moves * setup.staged), np.uint32),
         bound=np.zeros(many_ports * setup.words if setup.words > 1 else 0, np.int64),
         lines=np.zeros(many_ports + channels if setup.uneven else 0, LINE),
         used=np.zeros(setup.num_nodes << setup.port_bits if setup.counted else 0, np.int32),

@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import ceil
 from threading import Event
@@ -57,13 +57,12 @@ from netloom.simulation.steady import (
     Limits,
     Stability,
     Tally,
-    measure_window,
     paired_ratio,
     past_limit,
     run_to,
     stability,
-    warm_up,
     warmup_packets,
+    watched,
     worst_node,
 )
 from netloom.topology import Topology
@@ -74,9 +73,6 @@ from netloom.workload.traffic.stream import Due
 
 FIRST = 2**16
 """Packets that there is room for at first."""
-
-MOST_SENDERS = 2**15
-"""Most programs: their numbers are int16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +94,7 @@ class SentPackets:
     """The packets of all senders, born cycle by cycle. Those of one cycle sender by sender.
 
     Routing, or reservation, says what packets carry for it. Lengths and arrivals are those of
-    ``workload.PacketStream``. Raises InputError if there are too many senders.
+    ``workload.PacketStream``.
     """
 
     def __init__(
@@ -109,8 +105,6 @@ class SentPackets:
         lengths: Lengths,
         arrivals: Arrivals,
     ) -> None:
-        if len(senders) > MOST_SENDERS:
-            raise InputError("app", f"{len(senders)} programs", f"at most {MOST_SENDERS}")
         self._senders, self._routing, self._reservation = senders, routing, reservation
         stream = partial(PacketStream, lengths=lengths, arrivals=arrivals)
         self._streams = [stream(each.traffic, each.load, seed=each.seed) for each in senders]
@@ -126,7 +120,7 @@ class SentPackets:
             arrivals.kind == "bernoulli" and stream.rates.max() >= 1 for stream in self._streams
         )
         """Whether chance decides when packets are born: none does if there is one every cycle."""
-        self._owner = np.zeros(FIRST, np.int16)  # the sender of each packet, by its number
+        self._owner = np.zeros(FIRST, np.int32)  # the sender of each packet, by its number
         self._created = 0
 
     @property
@@ -154,7 +148,7 @@ class SentPackets:
         order = np.argsort(table[:, BORN.index("birth")], kind="stable")
         after = self._created + len(owner)
         if after > len(self._owner):  # the room for them doubles when needed
-            self._owner = np.concatenate([self._owner, np.zeros(after, np.int16)])
+            self._owner = np.concatenate([self._owner, np.zeros(after, np.int32)])
         self._owner[self._created : after] = owner[order]
         self._created = after
         return table[order]
@@ -165,7 +159,7 @@ class SentPackets:
         def of(packets: Delivered) -> Ints:
             if len(self._senders) == 1:
                 return np.zeros(len(packets.number), np.int32)
-            return self._owner[packets.number].astype(np.int32)
+            return self._owner[packets.number]
 
         rates = (each.traffic.rate for each in self._senders)
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
@@ -208,28 +202,6 @@ until the next look: intervals are narrow by chance most often when the mean is 
 
 LEAST_STEP, MOST_STEP = 50, 1024
 """Cycles of a step."""
-
-
-@dataclass
-class _Samples:
-    """Backlog and packets by source, at regular distances in the measured window."""
-
-    cycles: list[int] = field(default_factory=list)
-    backlogs: list[int] = field(default_factory=list)
-    inside: list[Ints] = field(default_factory=list)
-    every: int = 1
-    seen: int = 0
-
-    def add(self, cycle: int, backlog: int, inside: Ints) -> None:
-        if self.seen % self.every == 0:
-            self.cycles.append(cycle)
-            self.backlogs.append(backlog)
-            self.inside.append(inside.astype(np.int32))
-        self.seen += 1
-        if len(self.cycles) == MOST_SAMPLES:
-            for values in (self.cycles, self.backlogs, self.inside):
-                del values[1::2]
-            self.every *= 2
 
 
 class Run:
@@ -364,8 +336,8 @@ def run_network(
         step = max(1, min(step, most // (2 * LEAST_SAMPLES)))
         idle = round(run.idle.latency, 6)  # whichever way its mean was added up
         least = ceil(max(10 * idle, LEAST_WARM_PACKETS / run.packets.a_cycle))
-        longest = limits.most_cycles
-        warmed_up = warm_up(warming, least=least, most=longest, step=step, stopped=stopped)
+        looked = partial(watched, warming, warming.look, step=step, stopped=stopped)
+        warmed_up = bool(looked(first=least, most=limits.most_cycles))
     else:
         came = (run_to(warming, until, step=until, stopped=stopped) for until in beside.stops)
         step, warmed_up = beside.step, all(came) and warming.has_settled(latencies=0)
@@ -373,8 +345,8 @@ def run_network(
     window = _Window(run, limits, step)
     channels, hops = engine.channel_flits(), engine.count("link_hops")
     born, born_packets = run.born_flits.copy(), int(run.born_packets.sum())
-    measured = partial(measure_window, window, most=most, step=step, stopped=stopped)
-    ended = measured(first=(LOOK - 1) * step, longer=lambda cycles: cycles + LOOK * step)
+    looked = partial(watched, window, window.look, most=most, step=step, stopped=stopped)
+    ended = looked(first=(LOOK - 1) * step, longer=lambda cycles: cycles + LOOK * step) is not None
     engine.flits()  # they balance
     tally = window.tally
     cycles = max(tally.cycles, 1)
@@ -445,7 +417,7 @@ def run_network(
 
 
 class _WarmUp:
-    """A run whose start-up is looked for. See ``steady.warm_up``."""
+    """A run whose start-up is looked for."""
 
     def __init__(self, run: Run) -> None:
         self.run, self._latencies = run, [np.zeros(0, np.int32)]
@@ -465,14 +437,19 @@ class _WarmUp:
         long_enough = len(seen) > 0 and self.cycle >= latencies * seen.mean()
         return bool(long_enough and warmup_packets(seen) is not None)
 
-    def is_hopeless(self) -> bool:
-        return self.run.backlog_flits > 0.3 * self.run.born_flits.sum() and self.cycle > 2_000
+    def look(self) -> bool | None:
+        """Return whether the start-up is over. None: it may yet be, as the backlog is small."""
+        if self.has_settled():
+            return True
+        behind = self.run.backlog_flits > 0.3 * self.run.born_flits.sum()
+        return False if behind and self.cycle > 2_000 else None
 
 
 class _Window:
-    """A run whose window is measured. See ``steady.measure_window``.
+    """A run whose window is measured.
 
-    ``behind`` is what a look before the end was sure of.
+    ``samples`` are cycles, backlogs and packets by source, at regular distances. ``behind`` is what
+    a look before the end was sure of.
     """
 
     def __init__(self, run: Run, limits: Limits, step: int) -> None:
@@ -480,7 +457,8 @@ class _Window:
         self.tally = Tally(
             len(run.born_flits), begin=self.cycle, batch_cycles=max(step // 8, 1), groups=run.groups
         )
-        self.samples, self.occupancy, self.steps = _Samples(), np.zeros(run.router.vcs), 0
+        self.samples, self.every, self.seen = list[tuple[int, int, Ints]](), 1, 0
+        self.occupancy, self.steps = np.zeros(run.router.vcs), 0
         self.behind: Stability | None = None
         self._precision = np.inf  # at the last look
         self._sample()
@@ -500,33 +478,40 @@ class _Window:
 
     def _sample(self) -> None:
         run = self.run
-        self.samples.add(self.cycle, run.backlog_flits, run.born_packets - run.delivered_packets)
+        if self.seen % self.every == 0:
+            inside = (run.born_packets - run.delivered_packets).astype(np.int32)
+            self.samples.append((self.cycle, run.backlog_flits, inside))
+        self.seen += 1
+        if len(self.samples) == MOST_SAMPLES:
+            del self.samples[1::2]
+            self.every *= 2
 
-    def is_enough(self) -> bool:
+    def look(self) -> bool | None:
         """Whether the network is behind for sure, or its latency known, or beyond all interest."""
-        if self.samples.seen % LOOK or self.tally.cycles % self.step:
-            return False  # the window ends here, between two looks
+        if self.seen % LOOK or self.tally.cycles % self.step:
+            return None  # the window ends here, between two looks
         if self.behind is None:
             found = self.stability(self.tally.packets, interim=True)
             where = f"{found.reason}, in the first {self.tally.cycles} cycles"
             self.behind = None if found.stable else found._replace(reason=where)
         if self.limits.cycles is not None or self.behind:
-            return self.limits.cycles is None
+            return self.limits.cycles is None or None
         measured, goal = self.tally.measured(self.run.senders), self.limits.precision
         twice = self._precision <= goal and measured.precision <= goal
         clearly = measured.precision <= goal / CLEARLY
         self._precision = measured.precision
-        return measured.packet_latency > self.limits.latency or twice or clearly
+        return measured.packet_latency > self.limits.latency or twice or clearly or None
 
     def stability(self, packets: int, *, interim: bool = False) -> Stability:
         """Return whether the network keeps up, and why, so many packets came in the window."""
-        samples, run = self.samples, self.run
-        if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
+        run = self.run
+        if len(self.samples) < LEAST_SAMPLES or packets < LEAST_PACKETS:
             few = f"{packets} packets are too few to tell whether the network keeps up"
             return Stability(stable=True, reason=few)
-        inside = np.stack([samples.inside[at] for at in (0, len(samples.cycles) // 2, -1)])
+        cycles, backlogs, waiting = zip(*self.samples, strict=True)
+        inside = np.stack([waiting[at] for at in (0, len(waiting) // 2, -1)])
         rate, mean = run.load * run.traffic.rate, run.lengths.mean
-        return stability(samples.cycles, samples.backlogs, inside, rate, mean, interim=interim)
+        return stability(cycles, backlogs, inside, rate, mean, interim=interim)
 
 
 MOST_RAISED = 254
@@ -980,7 +965,17 @@ def with_programs(
     shared, programs = network.programs.shared, list[OneProgram]()
     for place, name in enumerate(shared.names):
         mine, measured = shared.program_of == place, run.groups[place]
-        apart = alone[place] if alone else None
+        apart, slowdown = alone[place] if alone else None, None
+        if apart is not None:
+            ratio, half = np.nan, np.nan
+            if run.stable and apart.stable:
+                ratio, half = paired_ratio(run.latency_batches[place], apart.latency_batches[0])
+            both = apart.measured.accepted, measured.accepted
+            slowdown = Slowdown(
+                packet_latency=known(ratio),
+                packet_latency_ci95=known(half),
+                accepted=known(both[0] / both[1]) if both[1] > 0 else None,
+            )
         one = OneProgram(
             name=name,
             nodes=len(np.unique(shared.node_of[mine])),
@@ -988,19 +983,7 @@ def with_programs(
             offered=network.program_load(run.offered),
             fared=Fared.of(measured, stable=run.stable),
             alone=None if apart is None else Alone.of(apart),
-            slowdown=None if apart is None else _slowdown(run, place, apart),
+            slowdown=slowdown,
         )
         programs.append(one)
     return replace(run, programs=tuple(programs), alone=alone)
-
-
-def _slowdown(run: Point, place: int, alone: Point) -> Slowdown:
-    """Return how much slower the program at a place is than alone."""
-    ratio, half, accepted = np.nan, np.nan, run.groups[place].accepted
-    if run.stable and alone.stable:
-        ratio, half = paired_ratio(run.latency_batches[place], alone.latency_batches[0])
-    return Slowdown(
-        packet_latency=known(ratio),
-        packet_latency_ci95=known(half),
-        accepted=known(alone.measured.accepted / accepted) if accepted > 0 else None,
-    )

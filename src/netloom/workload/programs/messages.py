@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Bools, Ints
 
 
 class Lists(NamedTuple):
@@ -138,6 +138,11 @@ class Messages:
     def __len__(self) -> int:
         return len(self.source)
 
+    @property
+    def moving(self) -> Bools:
+        """Which rows use the network: bool[len(self)]."""
+        return np.asarray((self.flits > 0) & (self.source != self.target))
+
     def waits(self) -> Ints:
         """Return int64[after_offsets[-1]], the row that does the waiting of each of ``after``."""
         return self.first + np.repeat(np.arange(len(self)), np.diff(self.after_offsets))
@@ -207,8 +212,7 @@ def with_costs(table: Messages, *, overhead: float = 0.0, delay: float = 0.0) ->
     >>> with_costs(table, overhead=1.5).run, with_costs(table, delay=1.5).delay
     (array([1.5, 0. ]), array([1.5, 0. ]))
     """
-    leaves = (table.flits > 0) & (table.source != table.target)
-    work, later = (np.where(leaves, each, 0.0) for each in (overhead, delay))
+    work, later = (np.where(table.moving, each, 0.0) for each in (overhead, delay))
     return replace(
         table, run=table.run + work, receive=table.receive + work, delay=table.delay + later
     )

@@ -384,48 +384,12 @@ def exchange(source: ArrayLike, target: ArrayLike, size: ArrayLike, count: int =
     return Round(*ends, np.array(np.broadcast_to(size, ends[0].shape), np.float64), count)
 
 
-class Frontier:
-    """The rows for which each host still has to wait before it sends in the next round.
-
-    Those of the last round in which it sent, and of all since: what was before, that round waited
-    for itself.
-    """
-
-    def __init__(self, num_hosts: int) -> None:
-        self._host = np.zeros(0, np.int32)
-        self._row = np.zeros(0, np.int64)
-        self._num_hosts = num_hosts
-
-    def follow(self, one: Round, first: int) -> tuple[Ints, Ints]:
-        """Return the rows for which each message of the next round waits, as offsets and rows.
-
-        ``first`` is the row of its first message.
-        """
-        held = np.bincount(self._host, minlength=self._num_hosts)
-        begin = np.cumsum(held) - held
-        rows = self._row[np.argsort(self._host, kind="stable")]
-        count = held[one.source]
-        after = rows[ranges(begin[one.source], count)]
-        sends = np.zeros(self._num_hosts, np.bool_)
-        sends[one.source] = True
-        kept = ~sends[self._host]
-        number = first + np.arange(len(one))
-        other = one.source != one.target
-        self._host = np.concatenate([self._host[kept], one.source, one.target[other]])
-        self._row = np.concatenate([self._row[kept], number, number[other]])
-        return np.append(0, np.cumsum(count)), after
-
-    def forget(self, rows: int) -> None:
-        """Forget the first rows, which are complete. The others count from there."""
-        kept = self._row >= rows
-        self._host, self._row = self._host[kept], self._row[kept] - rows
-
-
 def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     """Return all rounds as a table of messages, round by round, in float64 bytes.
 
-    ``overhead`` is the time that the processor of each end takes for a message that uses the
-    network.
+    A host waits for the rows of the last round in which it sent, and of all since: what was before,
+    that round waited for itself. ``overhead`` is the time that the processor of each end takes for
+    a message that uses the network.
 
     Examples
     --------
@@ -433,31 +397,27 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     >>> as_messages(RoundProgram(2, [twice])).after.tolist()
     [0, 1, 1, 0]
     """
-    rounds = [each for each in program for _ in range(each.count)]
-    first = np.cumsum([0, *map(len, rounds)])
-    frontier = Frontier(program.num_hosts)
-    waits = [frontier.follow(each, row) for each, row in zip(rounds, first.tolist(), strict=False)]
-    return checked(table_of(program.num_hosts, rounds, waits, overhead))
-
-
-def table_of(
-    num_hosts: int,
-    parts: list[Round],
-    waits: list[tuple[Ints, Ints]],
-    overhead: float,
-    *,
-    first: int = 0,
-) -> Messages:
-    """Return rounds as a table from a row on, whose rows wait as given: offsets, and rows."""
-    if not parts:
-        parts, waits = [exchange([], [], 0)], [(np.zeros(1, np.int64), np.zeros(0, np.int64))]
-    counts = np.concatenate([np.diff(offsets) for offsets, _ in waits])
-    work = np.concatenate([each.moving for each in parts]) * overhead
+    rounds = [each for each in program for _ in range(each.count)] or [exchange([], [], 0)]
+    host, row = np.zeros(0, np.int32), np.zeros(0, np.int64)  # which waits for which so far
+    counts, after, first = list[Ints](), list[Ints](), 0
+    for one in rounds:
+        held = np.bincount(host, minlength=program.num_hosts)
+        begin = np.cumsum(held) - held
+        counts.append(held[one.source])
+        rows = row[np.argsort(host, kind="stable")]
+        after.append(rows[ranges(begin[one.source], counts[-1])])
+        sends = np.zeros(program.num_hosts, np.bool_)
+        sends[one.source] = True
+        kept, other = ~sends[host], one.source != one.target
+        number = first + np.arange(len(one))
+        host = np.concatenate([host[kept], one.source, one.target[other]])
+        row = np.concatenate([row[kept], number, number[other]])
+        first += len(one)
+    work = np.concatenate([each.moving for each in rounds]) * overhead
     columns: dict[str, Any] = dict.fromkeys(("start", "delay", "hold"), np.zeros(len(work)))
     columns |= dict.fromkeys(("run", "receive"), work)
     columns["context"] = np.full(len(work), -1, np.int32)
     for name, of_round in (("source", "source"), ("target", "target"), ("flits", "bytes")):
-        columns[name] = np.concatenate([getattr(each, of_round) for each in parts])
-    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
-    after = np.concatenate([after for _, after in waits]).astype(np.int64)
-    return Messages(num_hosts, first, **columns, after_offsets=offsets, after=after)
+        columns[name] = np.concatenate([getattr(each, of_round) for each in rounds])
+    columns["after_offsets"] = np.append(0, np.cumsum(np.concatenate(counts)))
+    return checked(Messages(program.num_hosts, 0, **columns, after=np.concatenate(after)))

@@ -866,17 +866,9 @@ def repeats(offsets, links):
 
 
 @kernel
-def add_latencies(offsets, links, latency, found):
-    """Add up the latencies of the links of each way, in their order."""
-    for way in range(len(offsets) - 1):
-        for place in range(offsets[way], offsets[way + 1]):
-            found[way] += latency[np.uint64(links[np.uint64(place)])]
-
-
-@kernel
-def add_sizes(state, first, last, whole, crossed):
+def add_sizes(state, num_rows, whole, crossed):
     """Add what rows that have arrived moved over each link."""
-    for row in range(first, last):
+    for row in range(num_rows):
         here = record(state.rows, row)
         if here.arrived >= 0.0 and here.path >= 0:
             owner = record(state.classes, here.path)

@@ -43,10 +43,9 @@ ONE = np.int64(1)
 @inlined
 def deliver_credits(setup, state, cycle):
     """Credits that come back in this cycle."""
-    bucket = cycle & setup.wheel
-    first = bucket * setup.credits_each
-    for index in range(first, first + state.credits_due[unsigned(bucket)]):
-        place = np.int64(state.credits[unsigned(index)])
+    bucket = unsigned(cycle & setup.wheel)
+    for index in range(state.credits_due[bucket]):
+        place = np.int64(state.credits[bucket, unsigned(index)])
         output = record(state.outputs, place)
         output.credits += 1
         if place < setup.source_slots:
@@ -56,7 +55,7 @@ def deliver_credits(setup, state, cycle):
                 state.used[unsigned(node << setup.port_bits | port)] -= 1
             if output.credits == 1 or setup.roomy:
                 open_slot(setup, state, place, output, cycle)
-    state.credits_due[unsigned(bucket)] = 0
+    state.credits_due[bucket] = 0
 
 
 @inlined
@@ -82,10 +81,9 @@ def open_slot(setup, state, place, output, cycle):
 @inlined
 def deliver_wakes(setup, state, cycle):
     """Output ports that may send from this cycle on."""
-    bucket = cycle & setup.wheel
-    first = bucket * setup.wakes_each
-    for index in range(first, first + state.wakes_due[unsigned(bucket)]):
-        at = np.int64(state.wakes[unsigned(index)])
+    bucket = unsigned(cycle & setup.wheel)
+    for index in range(state.wakes_due[bucket]):
+        at = np.int64(state.wakes[bucket, unsigned(index)])
         node = at // setup.num_ports
         port = at - node * setup.num_ports
         place = place_of(setup, node, port * setup.vc_stride)
@@ -93,30 +91,28 @@ def deliver_wakes(setup, state, cycle):
             output = record(state.outputs, here)
             if output.credits > 0:
                 open_slot(setup, state, here, output, cycle)
-    state.wakes_due[unsigned(bucket)] = 0
+    state.wakes_due[bucket] = 0
 
 
 @inlined
 def deliver_heads(setup, state, cycle):
     """Heads whose route is known from this cycle on."""
-    bucket = cycle & setup.wheel
-    first = bucket * setup.heads_each
-    for index in range(first, first + state.heads_due[unsigned(bucket)]):
-        head = np.int64(state.heads[unsigned(index)])
+    bucket = unsigned(cycle & setup.wheel)
+    for index in range(state.heads_due[bucket]):
+        head = np.int64(state.heads[bucket, unsigned(index)])
         node, slot = node_of(setup, head), slot_of(setup, head)
         masks_of(setup, state, node, slot).waiting |= bit_of(slot)
         wake(state.active, node)
-    state.heads_due[unsigned(bucket)] = 0
+    state.heads_due[bucket] = 0
 
 
 @inlined
 def deliver_flits(setup, state, cycle):
     """Flits that reach a buffer in this cycle."""
-    bucket = cycle & setup.wheel
-    first = bucket * setup.arrivals_each
+    bucket = unsigned(cycle & setup.wheel)
     fronts = record(state.clock, 0).fronts
-    for index in range(first, first + state.arrivals_due[unsigned(bucket)]):
-        arrival = np.int64(state.arrivals[unsigned(index)])
+    for index in range(state.arrivals_due[bucket]):
+        arrival = np.int64(state.arrivals[bucket, unsigned(index)])
         node, slot = node_of(setup, arrival), slot_of(setup, arrival)
         here = record(state.inputs, place_of(setup, node, slot))
         here.count += 1
@@ -124,7 +120,7 @@ def deliver_flits(setup, state, cycle):
         wake(state.active, node)
         state.fronts[unsigned(fronts)] = arrival
         fronts += here.left == 0
-    state.arrivals_due[unsigned(bucket)] = 0
+    state.arrivals_due[bucket] = 0
     record(state.clock, 0).fronts = fronts
 
 

@@ -410,7 +410,7 @@ def move(setup, state, winner, cycle):
         delay = record(state.lines, at).flit if setup.uneven else setup.flit_delay
         there = sink.down + out - port * setup.vc_stride
         bucket = (cycle + delay) & setup.wheel
-        post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
+        post(state.arrivals, state.arrivals_due, bucket, there)
         output = record(state.outputs, place_of(setup, node, out))
         output.credits -= 1
         if setup.counted:
@@ -444,7 +444,7 @@ def rest(setup, state, node, port, cycle):
     again = spend(line, cycle)
     if again <= cycle + 1:
         return
-    post(state.wakes, state.wakes_due, setup.wakes_each, again & setup.wheel, at)
+    post(state.wakes, state.wakes_due, again & setup.wheel, at)
     first = port * setup.vc_stride
     there = masks_of(setup, state, node, first)
     there.open &= ~(setup.all_vcs << (first & 63))
@@ -473,7 +473,7 @@ def return_credit(setup, state, node, slot, cycle):
         delay = setup.credit_delay if up < setup.source_slots else setup.entry_credit_delay
     bucket = unsigned((cycle + delay) & setup.wheel)
     due = state.credits_due[bucket]
-    state.credits[unsigned(bucket * setup.credits_each + due)] = up
+    state.credits[bucket, unsigned(due)] = up
     state.credits_due[bucket] = due + (not early)
 
 
@@ -613,7 +613,7 @@ def begin_packets(setup, tables, state, cycle):
             masks.waiting |= bit_of(slot)
         else:
             bucket = (cycle + setup.head_wait) & setup.wheel
-            post(state.heads, state.heads_due, setup.heads_each, bucket, front)
+            post(state.heads, state.heads_due, bucket, front)
     record(state.clock, 0).fronts = 0
 
 
@@ -933,24 +933,22 @@ def let_wait(setup, state, cycle):
     Ports that need rest count from the cycle in which an attempt begins.
     """
     clock = record(state.clock, 0)
-    moves = setup.num_nodes * setup.num_ports
     bucket = (cycle + setup.switch_cycles - 1) & setup.wheel
     for index in range(clock.winners):
         winner = np.int64(state.winners[unsigned(index)])
-        post(state.moving, state.moving_due, moves, bucket, winner)
+        post(state.moving, state.moving_due, bucket, winner)
         if setup.uneven:
             node = node_of(setup, winner)
             place = place_of(setup, node, slot_of(setup, winner))
             rest(setup, state, node, np.int64(record(state.inputs, place).out_port), cycle)
-    bucket = cycle & setup.wheel
-    first, ready = bucket * moves, 0
-    for due in range(first, first + state.moving_due[unsigned(bucket)]):
-        winner = np.int64(state.moving[unsigned(due)])
+    bucket, ready = unsigned(cycle & setup.wheel), 0
+    for due in range(state.moving_due[bucket]):
+        winner = np.int64(state.moving[bucket, unsigned(due)])
         if setup.speculative and not take_late(setup, state, winner):
             continue
         state.winners[unsigned(ready)] = winner
         ready += 1
-    state.moving_due[unsigned(bucket)] = 0
+    state.moving_due[bucket] = 0
     clock.winners = ready
 
 

@@ -169,7 +169,7 @@ def send_flit(setup, state, index, there, cycle):
         delay = np.int64(line.flit)
         spend(line, cycle)
     bucket = (cycle + delay) & setup.wheel
-    post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
+    post(state.arrivals, state.arrivals_due, bucket, there)
     record(state.clock, 0).injected += 1
     record(state.clock, 0).last_move = cycle
 
