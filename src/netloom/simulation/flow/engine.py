@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, lcm
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -50,11 +50,24 @@ class FlowLaw(Figures):
     tolerance
         Events so much later, as a part of the time, count as one. A finish may be off by a few
         times as much. None in cycles.
+
+    Raises
+    ------
+    InputError
+        If a parameter is none of these.
     """
 
     sharing: Sharing | None = figure(default="max-min", table=False)
     injection: Injection = figure(default="in-order", table=False)
     tolerance: float | None = figure(default=0.0, table=False)
+
+    def __post_init__(self) -> None:
+        if self.injection not in get_args(Injection):
+            raise InputError("injection", f"'{self.injection}'", "in-order or shared")
+        if self.sharing not in (None, *get_args(Sharing)):
+            raise InputError("sharing", f"'{self.sharing}'", "max-min, by-latency or lossless")
+        if not 0 <= (self.tolerance or 0) < 1:
+            raise InputError("tolerance", f"{self.tolerance:g}", "at least 0, below 1")
 
     @property
     def in_order(self) -> bool:
