@@ -286,16 +286,17 @@ def _input(name: str, path: Path) -> Input | None:
     """Return the file, or the files, that are called so. None if it is no file's name."""
     if path.is_file():
         return Input(name, path, (path.name, *_beside(path)))
+    folder, pattern, groups = path.parent, path.name, tuple[Path, ...]()
     if path.is_dir():
-        return Input(name, path, _in_folder(path, "*"))
-    if "%d" in path.name and path.parent.is_dir():
-        files = _in_folder(path.parent, escape(path.name).replace("%d", "[0-9]*"))
-        groups = tuple(each.name for each in groups_file(path) if each.is_file())
-        return Input(name, path, files + groups) if files else None
-    if any(sign in name for sign in GLOB) and path.parent.is_dir():
-        files = _in_folder(path.parent, path.name)
-        return Input(name, path, files) if files else None
-    return None
+        folder, pattern = path, "*"
+    elif "%d" in path.name:
+        pattern, groups = escape(path.name).replace("%d", "[0-9]*"), groups_file(path)
+    elif not any(sign in name for sign in GLOB):
+        return None
+    files = sorted(each.name for each in folder.glob(pattern) if each.is_file())
+    if not (files or path.is_dir()):
+        return None
+    return Input(name, path, (*files, *(each.name for each in groups if each.is_file())))
 
 
 def _beside(path: Path) -> tuple[str, ...]:
@@ -372,10 +373,6 @@ def _candidates(text: str) -> Iterator[str]:
     before, sign, _ = text.rpartition("@")
     if sign and before:
         yield before
-
-
-def _in_folder(folder: Path, pattern: str) -> tuple[str, ...]:
-    return tuple(sorted(each.name for each in folder.glob(pattern) if each.is_file()))
 
 
 MOST_POINTS = 1_000_000

@@ -40,7 +40,7 @@ def drawn_shares(pattern, draws, seed=1):
     senders = np.flatnonzero(pattern.rate).astype(np.int32)
     counts = np.round(draws * pattern.rate[senders] / pattern.rate.sum()).astype(int)
     sources = rng.permutation(np.repeat(senders, counts)).astype(np.int32)
-    targets = pattern.draw_targets(rng, sources)
+    targets = pattern.law.draw(rng, sources)
     assert targets.dtype == np.int32
     keys = sources.astype(np.int64) * pattern.num_nodes + targets
     counted = np.bincount(keys, minlength=pattern.num_nodes**2)
@@ -55,7 +55,7 @@ def test_a_node_that_stays_where_it_is_does_not_send_unless_told_to():
     told = parse_traffic("transpose-self", mesh(4, 4))
     assert told.rate.tolist() == [1.0] * 16
     sources = np.array([5, 1, 5], np.int32)
-    assert told.draw_targets(chance(), sources).tolist() == [5, 4, 5]
+    assert told.law.draw(chance(), sources).tolist() == [5, 4, 5]
 
 
 @pytest.mark.parametrize("to_self", [False, True])

@@ -22,7 +22,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
 from netloom.base.units import SIZE
-from netloom.workload.graphs.files import MOST_COLUMNS, parsing, read_table
+from netloom.workload.graphs.files import MOST_COLUMNS, parsing, pattern_in, read_table
 from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
@@ -34,7 +34,6 @@ from netloom.workload.programs.traces import (
     Unit,
     ordered_trace,
 )
-from netloom.workload.programs.training.rank_programs import pattern_in
 
 if TYPE_CHECKING:
     import polars as pl

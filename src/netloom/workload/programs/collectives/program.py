@@ -626,12 +626,8 @@ def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
         found.append(_sent_before(program))
     count = np.int64(max(program.num_messages, 1))
     key = np.concatenate([waiter * count + waited for waiter, waited in found])
-    key.sort()
-    first = np.ones(len(key), np.bool_)
-    np.not_equal(key[1:], key[:-1], out=first[1:])
-    waiter, waited = np.divmod(key[first], count)
-    per_row = np.bincount(waiter, minlength=program.num_messages)
-    return cut(waited, per_row)
+    waiter, waited = np.divmod(np.unique(key), count)
+    return cut(waited, np.bincount(waiter, minlength=program.num_messages))
 
 
 def _brought(program: CollectiveProgram) -> tuple[Ints, Ints]:
