@@ -280,8 +280,10 @@ class Trace:
     num_tasks: int  # number of tasks
     ids: tuple[str, ...]  # the name of each entry
     start: NDArray[Any]  # int64[n], the earliest cycle
-    # run, hold, receive: int32[n], cycles of the source's processor before and after the entry is
-    # sent, and of a target's before it is complete; as in ``messages.Messages``.
+    # delay, run, hold, receive: int32[n], cycles until the entry is ready, cycles of the source's
+    # processor before and after it is sent, and of a target's before it is complete; as in
+    # ``messages.Messages``.
+    delay: NDArray[Any]
     run: NDArray[Any]
     hold: NDArray[Any]
     receive: NDArray[Any]
@@ -293,12 +295,6 @@ class Trace:
     # seconds.
     flit_bytes: float | None = None
     unit: Unit = "cycles"
-    delay: NDArray[Any] = None  # type: ignore[assignment]  # int32[n]; 0 where it is not given
-
-    def __post_init__(self) -> None:
-        """Fill in the delays."""
-        if self.delay is None:
-            object.__setattr__(self, "delay", np.zeros(len(self.ids), self.run.dtype))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -411,7 +407,8 @@ def message_trace(
     count = len(source)
     begin, each = (np.array(np.broadcast_to(time, count), np.float64) for time in (start, work))
     targets = Lists(np.arange(count + 1), target.astype(np.int64))
-    columns = begin, each, np.zeros(count), each, source, size_bytes, targets, after
+    none = np.zeros(count)
+    columns = begin, none, each, none, each, source, size_bytes, targets, after
     return Trace(name, num_tasks, tuple(ids), *columns, flit_bytes=1, unit="seconds")
 
 
@@ -444,8 +441,8 @@ def ordered_trace(
 
     Entries that already do stay where they are. Of those that could come next, the first does.
 
-    ``after`` may point anywhere. ``columns`` are start, run, hold, receive, source and flits, and
-    perhaps delay; ``where`` names the place of an entry, as the user would look for it.
+    ``after`` may point anywhere. ``columns`` are source, flits, and those of ``TIMES`` that are not
+    0; ``where`` names the place of an entry, as the user would look for it.
 
     Raises
     ------
@@ -462,7 +459,7 @@ def ordered_trace(
         raise InputError(where(circle[0]), found, "dependences that end somewhere")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    waited = after.taken(order)
+    waited, columns = after.taken(order), dict.fromkeys(TIMES, np.zeros(len(order))) | columns
     return Trace(
         name,
         num_tasks,

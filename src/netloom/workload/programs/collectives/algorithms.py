@@ -101,12 +101,7 @@ def partners(num_ranks: int, number: int) -> Ints:
 
 def ring(num_ranks: int, direction: int = 1) -> list[Steps]:
     """Return a ring: in step s rank r sends block r − s to r + 1, or block r + s to r − 1."""
-    ranks = np.arange(num_ranks)
-
-    def block(step: int) -> Ints:
-        return (ranks[:, None] - direction * step) % num_ranks
-
-    return steps(ranks, (ranks + direction) % num_ranks, block, count=num_ranks - 1)
+    return ring_lane([num_ranks], [0], direction)
 
 
 def bruck(num_ranks: int) -> list[Steps]:
@@ -493,14 +488,8 @@ def _rails(nodes: int, ranks_per_node: int) -> list[Steps]:
 
 def _inside(nodes: int, ranks_per_node: int, direction: int) -> list[Steps]:
     """Return rings inside all nodes, with one chunk of each rank."""
-    ranks = np.arange(nodes * ranks_per_node)
-    place = ranks % ranks_per_node
-    target = ranks - place + (place + direction) % ranks_per_node
-
-    def chunk(step: int) -> Ints:
-        return (place[:, None] - direction * step) % ranks_per_node
-
-    return steps(ranks, target, chunk, count=ranks_per_node - 1)
+    rings = ring_lane([nodes, ranks_per_node], [1], direction)
+    return renamed(rings, lambda block: block % ranks_per_node)
 
 
 def nodes_all_to_all(nodes: int, ranks_per_node: int) -> list[Steps]:

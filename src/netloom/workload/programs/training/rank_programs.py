@@ -459,15 +459,11 @@ class _Table:
         has = np.concatenate([sends, np.zeros(len(ends), bool), np.ones(len(sent[0]), bool)])
         owners = np.concatenate([np.arange(len(program)), ends])
         waiter, awaited = map(np.concatenate, zip(*self.pairs, strict=True))
-        nothing = np.zeros(self.count)
         return ordered_trace(
             program.name,
             program.num_ranks,
             [*program.ids, *(f"{program.ids[each]}.end" for each in ends.tolist()), *self.names],
             {
-                "start": nothing,
-                "hold": nothing,
-                "receive": nothing,
                 "run": np.append(np.where(computes, program.seconds, 0.0), tail),
                 "delay": np.append(np.where(computes, 0.0, program.seconds), tail),
                 "source": np.concatenate([program.rank, program.rank[ends], sent[0]]),
