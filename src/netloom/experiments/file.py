@@ -387,8 +387,11 @@ HEADINGS = ("title", "question")
 SHARED = "all"
 """The table whose fields all others have that know them."""
 
-SETTINGS = {"repeat": (1, 1, 10_000), "knee": (3, 0, 20)}
-"""What a table says beside the fields of its question: the default, the least and the most."""
+SETTINGS = {
+    "repeat": {"default": 1, "minimum": 1, "maximum": 10_000},
+    "knee": {"default": 3, "minimum": 0, "maximum": 20},
+}
+"""What a table says beside the fields of its question, as its schema has it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -629,7 +632,7 @@ def _axes(
 
 
 def _setting(file: _File, section: _Section, name: str, shared: Mapping[str, Any]) -> int:
-    default, least, most = SETTINGS[name]
+    default, least, most = SETTINGS[name].values()
     value = section.table.get(name, shared.get(name, default))
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         wanted = f"a whole number from {least} to {most}"
@@ -723,14 +726,9 @@ def _one_or_several(words: str) -> dict[str, Any]:
 
 
 def _settings() -> dict[str, Any]:
-    bounds = "default", "minimum", "maximum"
     return {
-        name: {
-            "type": "integer",
-            **dict(zip(bounds, values, strict=True)),
-            "description": SAID[name],
-        }
-        for name, values in SETTINGS.items()
+        name: {"type": "integer", **bounds, "description": SAID[name]}
+        for name, bounds in SETTINGS.items()
     }
 
 

@@ -495,16 +495,14 @@ def ranks_apart(trace: Trace) -> Trace:
     >>> bool(trace.run.any()), bool(trace.delay.any())
     (False, True)
     """
-    computes = (trace.run > 0).tolist()
-    source, offsets = trace.source.tolist(), trace.after.offsets.tolist()
-    after, before = trace.after.values.tolist(), [0] * len(trace)  # computations so far
-    for entry, rank in enumerate(source):
-        for other in after[offsets[entry] : offsets[entry + 1]]:
-            if source[other] == rank and before[other] > before[entry]:
-                before[entry] = before[other]
-        before[entry] += computes[entry]
-    longest = np.zeros(trace.num_tasks, np.int64)
-    np.maximum.at(longest, trace.source, before)
+    from netloom.workload.kernels.programs import remaining_chains
+
+    owners, waited = trace.after.owners(), trace.after.values
+    own = trace.source[owners] == trace.source[waited]
+    inside = cut(waited[own], np.bincount(owners[own], minlength=len(trace)))
+    chains, longest = np.zeros(len(trace), np.int64), np.zeros(trace.num_tasks, np.int64)
+    remaining_chains((trace.run > 0).astype(np.int64), *inside, chains)
+    np.maximum.at(longest, trace.source, chains)
     every = np.bincount(trace.source[trace.run > 0], minlength=trace.num_tasks)
     if (longest < every).any():
         rank = int(np.argmax(longest < every))
