@@ -229,15 +229,14 @@ class _Layout:
 
     def copy(self, gpu: _Gpu, rank: int, *, at_end: bool) -> None:
         """Append what a rank copies at first, or in the end, in steps of ``MOST_COUNT`` chunks."""
-        own, count = rank * self.each, self.each
-        source, target = Cell("i", 0 if self.collective == "all-gather" else own), Cell("o", own)
-        if self.collective == "reduce-scatter" and at_end:
-            source, target = Cell("s", own), Cell("o", 0)
-        elif at_end:
-            return
-        elif self.collective in ("reduce-scatter", "all-reduce"):
-            whole = "s" if self.collective == "reduce-scatter" else "o"
-            source, target, count = Cell("i", 0), Cell(whole, 0), self.per_loop
+        own, begin = rank * self.each, Cell("i", 0)
+        source, target, count = {
+            ("all-gather", False): (begin, Cell("o", own), self.each),
+            ("all-to-all", False): (Cell("i", own), Cell("o", own), self.each),
+            ("all-reduce", False): (begin, Cell("o", 0), self.per_loop),
+            ("reduce-scatter", False): (begin, Cell("s", 0), self.per_loop),
+            ("reduce-scatter", True): (Cell("s", own), Cell("o", 0), self.each),
+        }.get((self.collective, at_end), (begin, begin, 0))
         for done in range(0, count, MOST_COUNT):
             here, there = (Cell(end.buffer, end.offset + done) for end in (source, target))
             gpu.add(Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
