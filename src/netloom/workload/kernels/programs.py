@@ -143,6 +143,15 @@ def number_waits(first, row, number, offsets, after, numbers, waits_offsets, wai
         waits_offsets[entry + 1] = size
 
 
+@njit(nogil=True)
+def spread(times, row, number, column, found):
+    """Put times into a table, a line per round. ``column`` of the rows of a round, -1: none."""
+    for entry in range(len(times)):
+        at = column[row[entry]]
+        if at >= 0 and number[entry] < len(found):
+            found[number[entry], at] = times[entry]
+
+
 # -- traces ----------------------------------------------------------------------------------------
 
 

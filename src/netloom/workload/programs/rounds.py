@@ -137,12 +137,12 @@ class Rounds:
         ``times``: int64[rows so far], such as ``complete`` of ``extend``. ``rows``: of a
         round, from 0 on, each once. Rounds after the first ``most`` are left out.
         """
+        from netloom.workload.kernels.programs import spread
+
         count = self.num_rounds if most is None else min(most, self.num_rounds)
         found = np.full((count, len(rows)), -1, np.int64)
         row, number = self._room[:, : len(times)]
-        column = self._columns(rows)[row]
-        kept = (column >= 0) & (number < count)
-        found[number[kept], column[kept]] = times[kept]
+        spread(np.ascontiguousarray(times), row, number, self._columns(rows), found)
         return found
 
     def rounds_done(self, complete: Ints, rows: Ints) -> Ints:
