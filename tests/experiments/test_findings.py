@@ -3,11 +3,9 @@
 import json
 import random
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats
 
 import netloom as nl
 from netloom.base.errors import InputError
@@ -185,16 +183,6 @@ def test_points_of_two_networks_are_two_curves():
 
 
 # -- several seeds ---------------------------------------------------------------------------------
-
-
-def test_a_mean_has_the_interval_of_its_seeds():
-    values = [20.0, 23.0, 25.5, 21.0]
-    rows = [{"on": "a", "seed": seed, "latency": each} for seed, each in enumerate(values)]
-    (row,) = over_seeds(rows, ["on"], ["latency"])
-    low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    mean, half = (float(each) for each in row["latency"].split("±"))
-    assert mean == pytest.approx(np.mean(values), abs=0.05)
-    assert half == pytest.approx((high - low) / 2, abs=0.05)
 
 
 def test_what_one_seed_lacks_has_no_mean_and_what_some_say_is_counted():

@@ -27,8 +27,8 @@ def random_trace(rng, tasks, entries, longest, *, one_by_one=False):
     ]
     ids = tuple(map(str, range(entries)))
     return Trace(
-        "random", tasks, ids, start=nothing.astype(np.int64), run=nothing, hold=nothing,
-        receive=nothing, source=source.astype(np.int32),
+        "random", tasks, ids, start=nothing.astype(np.int64), delay=nothing, run=nothing,
+        hold=nothing, receive=nothing, source=source.astype(np.int32),
         flits=rng.integers(1, longest + 1, entries).astype(np.int32),
         targets=lists([[int(task)] for task in target]), after=lists([[], *after]),
     )  # fmt: skip

@@ -28,6 +28,7 @@ def timed(entries, num_tasks=4, **columns):
         num_tasks,
         tuple(map(str, range(len(entries)))),
         **{name: np.array(columns.get(name, nothing), float) for name in TIMES},
+        delay=nothing,
         source=np.array(source, np.int32),
         flits=np.array(size, float),
         targets=lists([[] if task is None else [task] for task in target]),

@@ -286,16 +286,17 @@ def _input(name: str, path: Path) -> Input | None:
     """Return the file, or the files, that are called so. None if it is no file's name."""
     if path.is_file():
         return Input(name, path, (path.name, *_beside(path)))
+    folder, pattern, groups = path.parent, path.name, tuple[Path, ...]()
     if path.is_dir():
-        return Input(name, path, _in_folder(path, "*"))
-    if "%d" in path.name and path.parent.is_dir():
-        files = _in_folder(path.parent, escape(path.name).replace("%d", "[0-9]*"))
-        groups = tuple(each.name for each in groups_file(path) if each.is_file())
-        return Input(name, path, files + groups) if files else None
-    if any(sign in name for sign in GLOB) and path.parent.is_dir():
-        files = _in_folder(path.parent, path.name)
-        return Input(name, path, files) if files else None
-    return None
+        folder, pattern = path, "*"
+    elif "%d" in path.name:
+        pattern, groups = escape(path.name).replace("%d", "[0-9]*"), groups_file(path)
+    elif not any(sign in name for sign in GLOB):
+        return None
+    files = sorted(each.name for each in folder.glob(pattern) if each.is_file())
+    if not (files or path.is_dir()):
+        return None
+    return Input(name, path, (*files, *(each.name for each in groups if each.is_file())))
 
 
 def _beside(path: Path) -> tuple[str, ...]:
@@ -374,10 +375,6 @@ def _candidates(text: str) -> Iterator[str]:
         yield before
 
 
-def _in_folder(folder: Path, pattern: str) -> tuple[str, ...]:
-    return tuple(sorted(each.name for each in folder.glob(pattern) if each.is_file()))
-
-
 MOST_POINTS = 1_000_000
 """Most points of an experiment."""
 
@@ -390,8 +387,11 @@ HEADINGS = ("title", "question")
 SHARED = "all"
 """The table whose fields all others have that know them."""
 
-SETTINGS = {"repeat": (1, 1, 10_000), "knee": (3, 0, 20)}
-"""What a table says beside the fields of its question: the default, the least and the most."""
+SETTINGS = {
+    "repeat": {"default": 1, "minimum": 1, "maximum": 10_000},
+    "knee": {"default": 3, "minimum": 0, "maximum": 20},
+}
+"""What a table says beside the fields of its question, as its schema has it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -632,7 +632,7 @@ def _axes(
 
 
 def _setting(file: _File, section: _Section, name: str, shared: Mapping[str, Any]) -> int:
-    default, least, most = SETTINGS[name]
+    default, least, most = SETTINGS[name].values()
     value = section.table.get(name, shared.get(name, default))
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         wanted = f"a whole number from {least} to {most}"
@@ -726,14 +726,9 @@ def _one_or_several(words: str) -> dict[str, Any]:
 
 
 def _settings() -> dict[str, Any]:
-    bounds = "default", "minimum", "maximum"
     return {
-        name: {
-            "type": "integer",
-            **dict(zip(bounds, values, strict=True)),
-            "description": SAID[name],
-        }
-        for name, values in SETTINGS.items()
+        name: {"type": "integer", **bounds, "description": SAID[name]}
+        for name, bounds in SETTINGS.items()
     }
 
 

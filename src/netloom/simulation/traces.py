@@ -655,9 +655,7 @@ def run_flow_trace(
     >>> from netloom.workload.programs.messages import lists
     >>> from netloom.workload.programs.traces import ordered_trace
     >>> network = topology("leaf-spine:2x1x2")
-    >>> zero = np.zeros(2)
-    >>> columns = dict(start=zero, run=zero, hold=zero, receive=zero, source=np.array([0, 1]),
-    ...                flits=np.full(2, 1e6))
+    >>> columns = dict(source=np.array([0, 1]), flits=np.full(2, 1e6))
     >>> trace = ordered_trace("two", 4, ["a", "b"], columns, lists([[2], [2]]), lists([[], []]),
     ...                       str, unit="seconds")
     >>> program = trace.placed(network, range(4), flit_time=1e-9)

@@ -12,10 +12,9 @@ from netloom.base.spec import parse_sides, split_spec, whole_number
 from netloom.base.textfiles import file_kind
 from netloom.base.words import or_near
 from netloom.workload.graphs import files, generators
-from netloom.workload.graphs.files import is_monitoring, read_monitoring
+from netloom.workload.graphs.files import is_monitoring, pattern_in, read_monitoring
 from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.programs.training.llm import llm_graph
-from netloom.workload.programs.training.rank_programs import pattern_in
 
 PATTERNS = (
     "binary-tree:255, mesh:16x16, torus:8x8, line:8, ring:64, hypercube:8, all-to-all:64, "

@@ -29,7 +29,7 @@ from netloom.simulation.network.figures import Backlog, note_of, state_of
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.topology import Cube, Topology, average_distance
 from netloom.workload.programs.messages import Lists, Messages, messages
-from netloom.workload.programs.traces import Branches, Orientation, branches, row_first
+from netloom.workload.programs.traces import ROW_FIRST, Branches, Orientation, branches
 from netloom.workload.traffic import Traffic
 from netloom.workload.traffic.stream import Arrivals, Lengths, PacketStream
 
@@ -187,7 +187,7 @@ class BroadcastTraffic:
         return Sent(*map(np.concatenate, zip(*self._parts, strict=True)))
 
     def _drawn_tree(self, root: int) -> Branches:
-        orientation, targets, count = row_first(self.topology), None, self.multicast_targets
+        orientation, targets, count = ROW_FIRST, None, self.multicast_targets
         if self.tree == "balanced":
             orientation = balanced_orientation(self.topology, self._orientations)
         if count:

@@ -25,7 +25,7 @@ import numpy as np
 from netloom.routing import DimensionOrder
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
-from netloom.workload.programs.traces import branches, row_first
+from netloom.workload.programs.traces import branches
 from netloom_papers.exhibits import MODELLED, Cell, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, in_order
 from netloom_papers.models.published_torus import VARIANTS, Corrections
@@ -83,7 +83,7 @@ def _trees(known: Known) -> Found:
     found: list[int] = []
     for radix in known["radices"]:
         net = torus(radix, radix)
-        tree = branches(net, 0, None, row_first(net))
+        tree = branches(net, 0)
         copies = np.bincount(tree.source, minlength=net.num_hosts)
         found += [*np.bincount(copies[1:], minlength=4), len(tree.source)]
     return in_order(known, found)

@@ -3,7 +3,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.topology import torus
-from netloom.workload.programs.traces import branches, row_first
+from netloom.workload.programs.traces import branches
 from netloom_papers.models.kernels.adaptive_torus import fill_balance, solve_balance
 from netloom_papers.models.torus_broadcasts import (
     VARIANTS,
@@ -36,7 +36,7 @@ def test_messages_of_a_ring_go_on_together_or_end():
 @pytest.mark.parametrize("sides", [(8, 8), (5, 5), (4, 6), (2, 4), (3, 3, 3)])
 def test_a_broadcast_is_the_tree_that_is_simulated(sides):
     net = torus(*sides)
-    tree = branches(net, 0, None, row_first(net))
+    tree = branches(net, 0)
     batches = np.bincount(tree.source, minlength=net.num_nodes)
     messages, squares = tree_loads(sides)
     assert messages.sum() == len(tree.source) == net.num_nodes - 1

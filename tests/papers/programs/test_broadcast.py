@@ -8,7 +8,7 @@ from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Topology, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology
 from netloom.workload import PacketStream, parse_lengths
-from netloom.workload.programs.traces import Orientation, branches
+from netloom.workload.programs.traces import ROW_FIRST, Orientation, branches
 from netloom.workload.traffic import pairs, uniform
 from netloom_papers.programs.broadcast import BroadcastTraffic, balanced_orientation
 from tests.reference.tables import concatenated
@@ -23,7 +23,7 @@ CUBES = [
 ]
 
 
-def tree(topology, root, orientation=None):
+def tree(topology, root, orientation=ROW_FIRST):
     """Return the node above each node, −1 for the root and what is out of reach."""
     part = branches(topology, root, None, orientation)
     parent = np.full(topology.num_hosts, -1)

@@ -99,15 +99,6 @@ def test_neighbours_are_drawn_evenly():
         assert len(wanted) == 1 or stats.chisquare(counts).pvalue > 1e-4
 
 
-def test_tasks_draw_their_neighbours_independently():
-    targets = drawn_targets(ring(6), 6, 4000)
-    right = targets == (np.arange(6) + 1) % 6
-    for one in range(6):
-        assert abs(np.corrcoef(right[:-1, one], right[1:, one])[0, 1]) < 4.5 / len(right) ** 0.5
-        for other in range(one):
-            assert abs(np.corrcoef(right[:, one], right[:, other])[0, 1]) < 4.5 / len(right) ** 0.5
-
-
 @pytest.mark.parametrize("choice", ["bytes", "messages"])
 def test_neighbours_are_drawn_by_weight(choice):
     """Edges of no weight, first, last or between, are never drawn."""

@@ -150,25 +150,6 @@ def test_a_multicast_is_complete_when_all_have_it(file):
     assert sorted(row.complete for row in rows[1:4]) == [115, 115, 130]
 
 
-def test_a_multicast_waits_and_is_waited_for_as_a_whole(file):
-    text = HEAD + "x,,7,5,,\na,x,2,5,0;3;15,5\nb,a x,,0,*,1\n"
-    program = read_trace(file(text)).placed(torus(4, 4), range(16))
-    rows = replayed(program.messages)
-    times = {
-        entry: [
-            (row.ready, row.complete)
-            for row, which in zip(rows, program.entry.tolist(), strict=True)
-            if which == entry
-        ]
-        for entry in range(3)
-    }
-    assert times[1][0] == (7, 9)
-    assert min(ready for ready, _ in times[1][1:]) == 9
-    assert times[2][0][0] == max(complete for _, complete in times[1])
-    targets = program.messages.target[program.entry == 2][1:]
-    assert sorted(targets.tolist()) == list(range(1, 16))
-
-
 def test_tasks_may_share_nodes(file):
     text = HEAD + "a,,10,0,1 2,5\nb,a,10,1,*,5\nc,b,1,2,*,1\n"
     alone = read_trace(file(text)).placed(mesh(2), [1, 1, 1])

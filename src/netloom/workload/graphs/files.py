@@ -1,4 +1,4 @@
-"""Files of process graphs, also those of Open MPI: read and written.
+"""Files of process graphs, also those of Open MPI, one a rank: read and written.
 
 MatrixMarket, CSV and TSV, NPZ, GraphML. The same rules hold for every format. An entry without
 bytes and messages is no edge. Messages of a task to itself are ignored. Repeated edges are added
@@ -565,6 +565,57 @@ _WRITERS = {
 }
 
 
+# -- files of ranks --------------------------------------------------------------------------------
+
+
+def pattern_in(folder: str | Path, ending: str) -> str:
+    """Return the pattern of the files of ranks in a folder that end so. "" if it has none.
+
+    Examples
+    --------
+    >>> pattern_in("examples/chakra", ".et"), pattern_in("examples", ".et")
+    ('examples/chakra/%d.et', '')
+    """
+    first = re.compile(rf"(.*\D)?0{re.escape(ending)}")
+    names = [each.name for each in Path(folder).iterdir()] if Path(folder).is_dir() else []
+    found = next((match for match in map(first.fullmatch, sorted(names)) if match), None)
+    return str(Path(folder, f"{found[1] or ''}%d{ending}")) if found else ""
+
+
+def rank_files(pattern: str | Path, wanted: str) -> list[Path]:
+    """Return the files of ranks 0, 1, 2 ….
+
+    Raises
+    ------
+    InputError
+        If the pattern has no ``%d``, there is no such folder or file, or one is missing.
+
+    Examples
+    --------
+    >>> [path.name for path in rank_files("examples/chakra/%d.et", "a trace")][:2]
+    ['0.et', '1.et']
+    """
+    path = Path(pattern)
+    if path.name.count("%d") != 1 or "%" in path.name.replace("%d", "", 1):
+        raise InputError(str(path), "no %d for the rank", "a name such as trace.%d.et")
+    before, after = path.name.split("%d")
+    name = re.compile(rf"{re.escape(before)}(0|[1-9][0-9]{{0,8}}){re.escape(after)}")
+    try:
+        names = [each.name for each in path.parent.iterdir()]
+    except OSError as error:
+        raise InputError(str(path.parent), f"no such folder ({error.strerror})", wanted) from None
+    ranks = sorted(int(match[1]) for match in map(name.fullmatch, names) if match)
+    check_size(len(ranks), where=str(path), what="ranks")
+    if not ranks:
+        raise InputError(str(path), "no such files", f"{before}0{after}, {before}1{after} …")
+    missing = next((rank for rank, found in enumerate(ranks) if rank != found), None)
+    if missing is not None:
+        found = f"a file of rank {ranks[-1]}, and none of rank {missing}"
+        raise InputError(str(path), found, "one for each rank from 0 on")
+    paths = [path.with_name(f"{before}{rank}{after}") for rank in ranks]
+    return [check_file(each, wanted=wanted) for each in paths]
+
+
 # -- files of Open MPI -----------------------------------------------------------------------------
 
 
@@ -577,7 +628,7 @@ PARTS = {
 }
 """Letters of the lines that each part of the traffic is in."""
 
-_FILE = re.compile(r"(?P<name>.+)\.(?P<rank>0|[1-9][0-9]{0,8})\.prof")
+_FILE = re.compile(r"(?P<name>.+)\.(?:0|[1-9][0-9]{0,8})\.prof")
 _ROW = re.compile(
     r"([EISRC])\t([0-9]{1,9})\t([0-9]{1,9})\t([0-9]{1,20}) bytes\t([0-9]{1,20}) msgs sent"
     r"(?:\t[0-9,]*)?\n"  # the histogram of sizes, which is not always there
@@ -619,7 +670,7 @@ def read_monitoring(path: str | Path, *, parts: str = "network") -> ProcessGraph
     """
     if parts not in PARTS:
         raise InputError("parts", f"'{parts}'", ", ".join(PARTS))
-    files = _files_by_rank(str(path))
+    files = rank_files(f"{_run_of(str(path))}.%d.prof", "Open MPI monitoring files")
     rows = np.concatenate(
         [_rows(file, rank, len(files), PARTS[parts]) for rank, file in enumerate(files)]
     )
@@ -645,42 +696,28 @@ def _is_glob(path: str) -> bool:
     return any(sign in path for sign in "*?[") and not Path(path).exists()
 
 
-def _files_by_rank(path: str) -> list[Path]:
-    """Return the files of one run, that of rank r at place r."""
-    runs = _runs(path)
-    if not runs:
-        exists = _is_glob(path) or Path(path).exists()
-        found = "no Open MPI monitoring files" if exists else "no such file"
-        raise InputError(path, found, "files named NAME.<rank>.prof")
-    if len(runs) > 1:
-        names = sorted(map(str, runs))
+def _run_of(path: str) -> str:
+    """Return the run that is meant, ``DIR/NAME``: of a directory, a glob or one of its files."""
+    place = Path(path)
+    one = _FILE.fullmatch(place.name) if place.is_file() else None
+    if one:
+        return str(place.parent / one["name"])
+    try:
+        glob, root = str(place.relative_to(place.anchor)), Path(place.anchor)
+        files = list(place.iterdir() if place.is_dir() else root.glob(glob))
+    except (OSError, ValueError) as error:  # a folder that may not be read, a glob such as a**b
+        raise InputError(path, str(error), "a directory, a glob or a .prof file") from None
+    found = ((file, _FILE.fullmatch(file.name)) for file in files)
+    names = sorted({str(file.parent / match["name"]) for file, match in found if match})
+    if not names:
+        exists = _is_glob(path) or place.exists()
+        said = "no Open MPI monitoring files" if exists else "no such file"
+        raise InputError(path, said, "files named NAME.<rank>.prof")
+    if len(names) > 1:
         listed = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
         wanted = f"one run, for example '{names[0]}.*.prof'"
         raise InputError(path, f"{len(names)} runs ({listed})", wanted)
-    [(run, by_rank)] = runs.items()
-    highest = max(by_rank)
-    for rank in range(highest + 1):  # ends at the first gap, so never later than the files do
-        if rank not in by_rank:
-            wanted = f"one for each of ranks 0 to {highest}"
-            raise InputError(f"{run}.{rank}.prof", "no such file", wanted)
-    return [by_rank[rank] for rank in range(highest + 1)]
-
-
-def _runs(path: str) -> dict[Path, dict[int, Path]]:
-    """Return the files by run and rank: those of a directory or a glob, or of one file's run."""
-    place = Path(path)
-    one = _FILE.fullmatch(place.name) if place.is_file() else None
-    folder = place.parent if one else place
-    try:
-        glob, root = str(place.relative_to(place.anchor)), Path(place.anchor)
-        files = folder.iterdir() if folder.is_dir() else root.glob(glob)
-        runs: dict[Path, dict[int, Path]] = {}
-        for file in files:
-            if found := _FILE.fullmatch(file.name):
-                runs.setdefault(file.parent / found["name"], {})[int(found["rank"])] = file
-    except (OSError, ValueError) as error:  # a folder that may not be read, a glob such as a**b
-        raise InputError(path, str(error), "a directory, a glob or a .prof file") from None
-    return {folder / one["name"]: runs[folder / one["name"]]} if one else runs
+    return names[0]
 
 
 def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> Floats:

@@ -16,49 +16,49 @@ Twin: ``tests/reference/agenda.py``.
 
 from __future__ import annotations
 
+import numpy as np
+
 from netloom.base.compilation import njit
 
 # -- collectives -----------------------------------------------------------------------------------
 
 
 @njit(nogil=True)
-def find_brought(
-    events, offsets, chunk_offsets, chunks, row_of, sums, latest, owner, before, seen,
-    waiter, waited,
-):  # fmt: skip
+def find_brought(events, offsets, carried, sums, num_chunks):
     """Find pairs of messages: one that carries a chunk, and one that brought it or added to it.
 
     ``events``: what ranks do, in order of time, rank by rank as ``offsets`` says: m for sending
-    message m, ~m for getting it. ``chunk_offsets``, ``chunks``: the chunks of each message.
-    ``row_of``: int32[len(chunks)], the message of each. ``sums``: bool[num_messages], whether it
-    adds to what the target has. ``waiter``, ``waited``: int64[…], filled as far as there is room.
-    Return how many pairs there are.
-
-    State: ``latest``: int64[num_chunks], the place in ``chunks`` at which the rank got a chunk
-    last. ``owner``: int64[num_chunks], −1 before, the rank for which that holds. ``before``:
-    int64[len(chunks)], the place at which it got the chunk before, if the chunk was added to that.
-    ``seen``: int64[num_messages], −1 before, the last message that was found to wait for each.
+    message m, ~m for getting it. ``carried``: the chunks of each message, as offsets and values.
+    ``sums``: bool[num_messages], whether it adds to what the target has. Return int64[2, pairs].
     """
-    found = 0
+    begin, chunks = carried
+    latest = np.zeros(num_chunks, np.int64)  # the place at which the rank got a chunk last
+    owner = np.full(num_chunks, -1, np.int64)  # the rank for which that holds
+    before = np.zeros(len(chunks), np.int64)  # the place of what a chunk was added to
+    message_of = np.zeros(len(chunks), np.int64)  # the message of a place
+    seen = np.full(len(sums), -1, np.int64)  # the last message found to wait for each
+    pairs, found = np.zeros((2, 1024), np.int64), 0
     for rank in range(len(offsets) - 1):
         for event in events[offsets[rank] : offsets[rank + 1]]:
             message = event if event >= 0 else ~event
-            for place in range(chunk_offsets[message], chunk_offsets[message + 1]):
+            for place in range(begin[message], begin[message + 1]):
                 chunk = chunks[place]
                 there = latest[chunk] if owner[chunk] == rank else -1
                 if event < 0:
                     before[place] = there if sums[message] else -1
+                    message_of[place] = message
                     latest[chunk], owner[chunk] = place, rank
                     continue
                 while there >= 0:
-                    other = row_of[there]
+                    other = message_of[there]
                     if seen[other] != message:
                         seen[other] = message
-                        if found < len(waiter):
-                            waiter[found], waited[found] = message, other
+                        if found == pairs.shape[1]:
+                            pairs = np.concatenate((pairs, pairs), axis=1)
+                        pairs[0, found], pairs[1, found] = message, other
                         found += 1
                     there = before[there]
-    return found
+    return pairs[:, :found]
 
 
 # -- rounds ----------------------------------------------------------------------------------------

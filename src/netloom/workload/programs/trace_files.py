@@ -22,7 +22,7 @@ from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.base.textfiles import MOST_BYTES, check_file, text_lines
 from netloom.base.units import SIZE
-from netloom.workload.graphs.files import MOST_COLUMNS, parsing, read_table
+from netloom.workload.graphs.files import MOST_COLUMNS, parsing, pattern_in, read_table
 from netloom.workload.programs.messages import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
@@ -34,7 +34,6 @@ from netloom.workload.programs.traces import (
     Unit,
     ordered_trace,
 )
-from netloom.workload.programs.training.rank_programs import pattern_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -194,8 +193,6 @@ def read_goal(
             "hold": np.where(works & (kind == "send"), max(gap - overhead, 0), 0),
             "flits": flits,
             "source": np.array([each.rank for each in owner]),
-            "start": np.zeros(len(ids)),
-            "receive": np.zeros(len(ids)),
         },
         lists([one.peer] if size else [] for one, size in zip(owner, sent, strict=True)),
         lists(after),
@@ -438,7 +435,6 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
         for name in NUMBERS
         if name in table.columns
     }
-    nothing = np.zeros(table.height, np.int64)
     ids = _ids(table, where)
     sources, goals, most = [], [], (num_tasks or MAX_ELEMENTS) - 1
     for row, word in enumerate(_words(table, "source")):
@@ -455,7 +451,7 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
             else [EVERYONE]
         )
     source, targets = np.array(sources), lists(goals)
-    of_trace = {name: columns.get(column, nothing) for name, column in times.items()}
+    of_trace = {name: columns[column] for name, column in times.items() if column in columns}
     of_trace["source"] = source
     of_trace["flits"] = _flits(columns, targets.lengths > 0, flit_bytes, where, path)
     return ordered_trace(

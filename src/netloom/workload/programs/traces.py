@@ -37,7 +37,14 @@ MOST_TEMPLATES = 64
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """Which trees of shortest paths. ``row_first`` makes one."""
+    """Which trees of shortest paths: by default the same for every root, along rows first.
+
+    On k-ary n-cubes the root sends along its row both ways, each node of the row along its column
+    both ways, and so on through the dimensions, the last first. The farthest node of an even ring
+    is reached by growing coordinates. In a k x k torus 2k nodes send no copy on, k² − 3k one, 2 two
+    and k − 3 three (Shahrabi et al. 2002, eq. 2). On other networks it is a breadth-first tree over
+    the channels of lowest number.
+    """
 
     # On k-ary n-cubes: all dimensions, in the order in which a copy crosses them.
     order: tuple[int, ...] = ()
@@ -47,6 +54,9 @@ class Orientation:
     # On other networks, float64[num_channels]: of the channels that could bring a node its copy,
     # the one of least preference does.
     preference: Floats | None = None
+
+
+ROW_FIRST = Orientation()
 
 
 class Branches(NamedTuple):
@@ -77,26 +87,8 @@ class _Spread(NamedTuple):
     parent: Ints  # −1 for the root
 
 
-def row_first(topology: Topology) -> Orientation:
-    """Return the orientation of the tree that goes along rows first, the same for every root.
-
-    The root sends along its row both ways, each node of the row along its column both ways, and
-    so on through the dimensions, the last first. The farthest node of an even ring is reached by
-    growing coordinates. In a k x k torus 2k nodes send no copy on, k² − 3k one, 2 two and
-    k − 3 three (Shahrabi et al. 2002, eq. 2). On networks that are no k-ary n-cubes, a
-    breadth-first tree over the channels of lowest number.
-    """
-    if isinstance(topology, Cube):
-        dimensions = len(topology.sides)
-        return Orientation(tuple(reversed(range(dimensions))), (0,) * dimensions)
-    return Orientation(preference=np.arange(topology.num_channels, dtype=np.float64))
-
-
 def branches(
-    topology: Topology,
-    root: int,
-    targets: Ints | None = None,
-    orientation: Orientation | None = None,
+    topology: Topology, root: int, targets: Ints | None = None, orientation: Orientation = ROW_FIRST
 ) -> Branches:
     """Return the messages of a tree, or of the part of it that leads to ``targets``.
 
@@ -116,7 +108,7 @@ def branches(
     (array([4, 3], dtype=int32), array([3, 0], dtype=int32), array([-1,  0], dtype=int32),
      array([False,  True]))
     """
-    node, parent = _spread(topology, root, orientation or row_first(topology))
+    node, parent = _spread(topology, root, orientation)
     if targets is None:
         used = np.arange(1, len(node))
         asked = np.ones(len(node), bool)
@@ -165,16 +157,17 @@ def _spread(topology: Topology, root: int, orientation: Orientation) -> _Spread:
     check_direct(topology, "trees of messages between neighbours", "messages to each target")
     if not isinstance(topology, Cube):
         return _graph_spread(topology, root, orientation)
-    shape = (topology.sides, topology.wraps, orientation.order, orientation.lean)
+    along = orientation.order or tuple(reversed(range(len(topology.sides))))
+    shape = (topology.sides, topology.wraps, along, orientation.lean or (0,) * len(along))
     at = topology.coordinates(root)
     around = [wrap or side <= 2 for side, wrap in zip(topology.sides, topology.wraps, strict=True)]
     if not all(around):
         return _cube_spread(*shape, at)
     origin = _kept_spread(*shape, (0,) * len(at))  # every node of a torus sees the same
     node = np.zeros(topology.num_hosts, np.int32)
-    for along, shift, side in zip(_coordinates(topology.sides), at, topology.sides, strict=True):
+    for place, shift, side in zip(_coordinates(topology.sides), at, topology.sides, strict=True):
         node *= side
-        node += (along[origin.node] + shift) % side
+        node += (place[origin.node] + shift) % side
     return _Spread(node, origin.parent)
 
 
@@ -225,8 +218,8 @@ def _graph_spread(topology: Topology, root: int, orientation: Orientation) -> _S
     links = csr_array((np.ones(topology.num_channels), (source, target)), shape=shape)
     depth = dijkstra(links, indices=np.array([root]), unweighted=True)[0]
     nearer = np.flatnonzero((depth[source] + 1 == depth[target]) & np.isfinite(depth[source]))
-    assert orientation.preference is not None
-    best = np.lexsort((orientation.preference[nearer], target[nearer]))
+    preference = nearer if orientation.preference is None else orientation.preference[nearer]
+    best = np.lexsort((preference, target[nearer]))
     reached, which = np.unique(target[nearer][best], return_index=True)
     parent = np.full(topology.num_hosts, -1, np.int32)
     parent[reached] = source[nearer][best][which]
@@ -287,8 +280,10 @@ class Trace:
     num_tasks: int  # number of tasks
     ids: tuple[str, ...]  # the name of each entry
     start: NDArray[Any]  # int64[n], the earliest cycle
-    # run, hold, receive: int32[n], cycles of the source's processor before and after the entry is
-    # sent, and of a target's before it is complete; as in ``messages.Messages``.
+    # delay, run, hold, receive: int32[n], cycles until the entry is ready, cycles of the source's
+    # processor before and after it is sent, and of a target's before it is complete; as in
+    # ``messages.Messages``.
+    delay: NDArray[Any]
     run: NDArray[Any]
     hold: NDArray[Any]
     receive: NDArray[Any]
@@ -300,12 +295,6 @@ class Trace:
     # seconds.
     flit_bytes: float | None = None
     unit: Unit = "cycles"
-    delay: NDArray[Any] = None  # type: ignore[assignment]  # int32[n]; 0 where it is not given
-
-    def __post_init__(self) -> None:
-        """Fill in the delays."""
-        if self.delay is None:
-            object.__setattr__(self, "delay", np.zeros(len(self.ids), self.run.dtype))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -418,7 +407,8 @@ def message_trace(
     count = len(source)
     begin, each = (np.array(np.broadcast_to(time, count), np.float64) for time in (start, work))
     targets = Lists(np.arange(count + 1), target.astype(np.int64))
-    columns = begin, each, np.zeros(count), each, source, size_bytes, targets, after
+    none = np.zeros(count)
+    columns = begin, none, each, none, each, source, size_bytes, targets, after
     return Trace(name, num_tasks, tuple(ids), *columns, flit_bytes=1, unit="seconds")
 
 
@@ -451,8 +441,8 @@ def ordered_trace(
 
     Entries that already do stay where they are. Of those that could come next, the first does.
 
-    ``after`` may point anywhere. ``columns`` are start, run, hold, receive, source and flits, and
-    perhaps delay; ``where`` names the place of an entry, as the user would look for it.
+    ``after`` may point anywhere. ``columns`` are source, flits, and those of ``TIMES`` that are not
+    0; ``where`` names the place of an entry, as the user would look for it.
 
     Raises
     ------
@@ -469,7 +459,7 @@ def ordered_trace(
         raise InputError(where(circle[0]), found, "dependences that end somewhere")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    waited = after.taken(order)
+    waited, columns = after.taken(order), dict.fromkeys(TIMES, np.zeros(len(order))) | columns
     return Trace(
         name,
         num_tasks,

@@ -302,7 +302,7 @@ class Traffic:
     >>> pattern = permutation([1, 0, 2])  # node 2 stays where it is: it does not send
     >>> pattern.rate
     array([1., 1., 0.])
-    >>> pattern.draw_targets(np.random.default_rng(1), np.array([0, 1, 0], np.int32))
+    >>> pattern.law.draw(np.random.default_rng(1), np.array([0, 1, 0], np.int32))
     array([1, 0, 1], dtype=int32)
     """
 
@@ -310,18 +310,6 @@ class Traffic:
     num_nodes: int
     rate: Floats
     law: Law
-
-    def draw_targets(self, rng: np.random.Generator, sources: Ints) -> Ints:
-        """Return int32[len(sources)], a target for a packet from each source.
-
-        Parameters
-        ----------
-        rng
-            Where the chance comes from. How much is drawn depends on the law.
-        sources
-            int32[], nodes that send (rate above 0), in any order, any number of times.
-        """
-        return self.law.draw(rng, sources)
 
     def matrix(self, start: int = 0, stop: int | None = None) -> Shares:
         """Return the expected share of all traffic that goes from each node to each other.

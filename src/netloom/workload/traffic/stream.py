@@ -536,6 +536,6 @@ class PacketStream:
         senders = np.flatnonzero(self.traffic.rate).astype(np.int32)
         for block in arrival_blocks(self.arrivals, self.rates[senders], times):
             source = senders.take(block.sender)
-            target = self.traffic.draw_targets(targets, source)
+            target = self.traffic.law.draw(targets, source)
             length = self.lengths.draw(flits, len(source))
             yield block.end, columns(Packets(block.birth, source, target, length))

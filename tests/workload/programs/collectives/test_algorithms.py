@@ -57,16 +57,6 @@ def test_every_algorithm_does_what_its_collective_means(request):
     assert (program.chunks.lengths > 0).all()
 
 
-@pytest.mark.parametrize(("collective", "algorithm"), EVERY)
-@pytest.mark.parametrize("ranks", [1, 2, 3, 6, 8])
-def test_every_algorithm_at_small_numbers_of_ranks(collective, algorithm, ranks):
-    options = {"ranks_per_node": 1 + (ranks % 2 == 0), "torus": (1, ranks)}
-    if algorithm == "swing" and ranks == 3:
-        options["torus"] = None
-    for chunks in (1, 2) if collective != "barrier" else (1,):
-        check(collective_program(collective, algorithm, ranks, chunks=chunks, **options))
-
-
 @pytest.mark.parametrize("ranks", range(1, 71))
 def test_swing_on_a_ring_of_any_number_of_ranks(ranks):
     check(collective_program("all-gather", "swing", ranks))

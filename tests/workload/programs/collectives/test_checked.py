@@ -1,6 +1,5 @@
 """The checker: what a collective means, told apart from what almost does it, also by others."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,41 +47,6 @@ def test_every_message_of_a_ring_is_needed(sums):
     for message in range(given.num_messages):
         with pytest.raises(InputError):
             check(without(given, message))
-
-
-EVERY, BOTH = [0, 1, 2], [0, 1]
-PAIRS = [(0, s, t, [3 * s + t], False) for s in range(3) for t in range(3) if s != t]
-
-
-@pytest.mark.parametrize(
-    ("collective", "ranks", "rows", "said"),
-    [
-        (
-            "broadcast", 3, [(0, 0, 1, [0], False), (0, 1, 2, [0], False)],
-            r"message 1 \(step 0, 1 to 2\): found chunk 0, which 1",
-        ),
-        ("broadcast", 3, [(0, 0, 1, EVERY, False), (1, 1, 2, EVERY, False)], ""),
-        ("broadcast", 2, [(0, 0, 0, BOTH, False)], "expected two of 2 ranks"),
-        ("broadcast", 2, [(0, 0, 2, BOTH, False)], "expected two of 2 ranks"),
-        (
-            "reduce", 2, [(0, 1, 0, BOTH, True), (1, 1, 0, [0], True)],
-            "contribution of rank 1 to chunk 0 twice",
-        ),
-        ("reduce", 2, [(0, 1, 0, BOTH, True)], ""),
-        ("all-reduce", 2, [(0, 0, 1, BOTH, True), (0, 1, 0, BOTH, True)], ""),
-        (
-            "all-reduce", 3,
-            [(0, 1, 0, EVERY, True), (1, 0, 2, EVERY, False), (1, 0, 1, EVERY, False)],
-            "rank 0 with 2 of 3 contributions to chunk 0",
-        ),
-        ("all-to-all", 3, PAIRS, ""),
-        ("all-to-all", 3, PAIRS[:2] + PAIRS[3:], "rank 0 without chunk 3 in the end"),
-        ("barrier", 3, [(s, r, (r + 2**s) % 3, [0], True) for s in range(2) for r in range(3)], ""),
-    ],
-)  # fmt: skip
-def test_what_a_collective_means(collective, ranks, rows, said):
-    with pytest.raises(InputError, match=said) if said else nullcontext():
-        check(program(collective, rows, ranks))
 
 
 @pytest.mark.parametrize(

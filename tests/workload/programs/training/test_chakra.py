@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -111,13 +110,6 @@ def test_groups_are_read_beside_the_traces(tmp_path: Path) -> None:
         (tmp_path / "t.json").write_text(text)
         with pytest.raises(InputError, match=r"t\.json"):
             read_chakra(pattern)
-
-
-def test_files_may_be_compressed(tmp_path: Path) -> None:
-    pattern = written(tmp_path, [node(0, COMP, micros=1)])
-    plain = (tmp_path / "t.0.et").read_bytes()
-    (tmp_path / "t.0.et").write_bytes(gzip.compress(plain))
-    assert len(read_chakra(pattern)) == 1
 
 
 CALL = node(0, COLL, comm_type=0, comm_size=64)

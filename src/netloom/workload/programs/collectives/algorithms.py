@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,25 +27,27 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.program import (
     COLLECTIVES,
-    Blocks,
     Carried,
     CollectiveProgram,
     Outline,
     Steps,
     always,
     backwards,
-    blockwise,
     idle,
     listed_program,
     merged,
+    outlined,
     relabelled,
     renamed,
     sliced_outline,
     steps,
-    whole,
 )
 from netloom.workload.programs.messages import Lists, cut
 from netloom.workload.programs.rounds import ranges
+
+Lanes: TypeAlias = list[list[Steps]]
+"""All-gathers at once, each of a part of each block. Every chunk comes to each other rank once."""
+
 
 # -- all-gathers -----------------------------------------------------------------------------------
 
@@ -67,18 +69,16 @@ def exchanges(num_ranks: int, *, at_once: bool) -> list[tuple[Ints, Ints]]:
     return [(source, (source + np.tile(np.arange(1, num_ranks), num_ranks)) % num_ranks)]
 
 
-def exchanged(num_ranks: int, *, at_once: bool) -> Blocks:
-    """Return an all-gather in which each rank sends its own block to all others."""
-    ends = exchanges(num_ranks, at_once=at_once)
-    made = [steps(source, target, always(source[:, None])) for source, target in ends]
-    return Blocks(1, [*itertools.chain(*made)])
+def exchanged(num_ranks: int, *, at_once: bool, alike: bool = True) -> list[Steps]:
+    """Return steps in which each rank sends its own block to all others: an all-gather.
 
-
-def exchanged_all_to_all(num_ranks: int, *, at_once: bool) -> list[Steps]:
-    """Return an all-to-all in which each rank sends each other what it has for it."""
-    ends = exchanges(num_ranks, at_once=at_once)
-    made = [steps(a, b, always((a * num_ranks + b)[:, None])) for a, b in ends]
-    return [*itertools.chain(*made)]
+    If not ``alike``, it sends each of them what it has for that one: an all-to-all.
+    """
+    found = list[Steps]()
+    for source, target in exchanges(num_ranks, at_once=at_once):
+        chunk = source if alike else source * num_ranks + target
+        found += steps(source, target, always(chunk[:, None]))
+    return found
 
 
 def check_pairs(num_ranks: int) -> None:
@@ -99,27 +99,12 @@ def partners(num_ranks: int, number: int) -> Ints:
     return (ranks + number) % num_ranks
 
 
-def ring(num_ranks: int, direction: int = 1) -> Blocks:
+def ring(num_ranks: int, direction: int = 1) -> list[Steps]:
     """Return a ring: in step s rank r sends block r − s to r + 1, or block r + s to r − 1."""
-    ranks = np.arange(num_ranks)
-
-    def block(step: int) -> Ints:
-        return (ranks[:, None] - direction * step) % num_ranks
-
-    return Blocks(1, steps(ranks, (ranks + direction) % num_ranks, block, count=num_ranks - 1))
+    return ring_lane([num_ranks], [0], direction)
 
 
-def together(lanes: Sequence[list[Steps]]) -> Blocks:
-    """Return all-gathers of a part of each block each, all at once."""
-    parts = len(lanes)
-
-    def part(number: int) -> list[Steps]:
-        return renamed(lanes[number], lambda block: block * parts + number)
-
-    return Blocks(parts, merged([part(number) for number in range(parts)]))
-
-
-def bruck(num_ranks: int) -> Blocks:
+def bruck(num_ranks: int) -> list[Steps]:
     """Return Bruck's all-gather: in step s rank r sends min(2^s, P − 2^s) blocks to r − 2^s.
 
     They are those of rank r and of the ranks after it.
@@ -130,10 +115,10 @@ def bruck(num_ranks: int) -> Blocks:
         blocks = _shifted(num_ranks, np.arange(width))
         found += steps(ranks, (ranks - distance) % num_ranks, blocks, width=width)
         distance *= 2
-    return Blocks(1, found)
+    return found
 
 
-def pat(num_ranks: int) -> Blocks:
+def pat(num_ranks: int) -> list[Steps]:
     """Return PAT: binomial trees of all ranks in parallel, the farthest first.
 
     Step s has distance d = 2^(n−1−s): rank r sends to r + d the blocks of r − 2d·i, as far as
@@ -144,7 +129,7 @@ def pat(num_ranks: int) -> Blocks:
         offsets = -np.arange(0, num_ranks - 2**bit, 2 ** (bit + 1))
         blocks = _shifted(num_ranks, offsets)
         found += steps(ranks, (ranks + 2**bit) % num_ranks, blocks, width=len(offsets))
-    return Blocks(1, found)
+    return found
 
 
 def _shifted(num_ranks: int, offsets: Ints) -> Callable[[int], Ints]:
@@ -152,7 +137,7 @@ def _shifted(num_ranks: int, offsets: Ints) -> Callable[[int], Ints]:
     return lambda _: (np.arange(num_ranks)[:, None] + offsets) % num_ranks
 
 
-def recursive_doubling(num_ranks: int) -> Blocks:
+def recursive_doubling(num_ranks: int) -> list[Steps]:
     """Return recursive doubling: in step s rank r exchanges its 2^s blocks with r ⊕ 2^s.
 
     Of P ranks that are no power of 2 the first 2·(P − 2^⌊log2 P⌋) are folded in pairs.
@@ -167,7 +152,7 @@ def recursive_doubling(num_ranks: int) -> Blocks:
         partner = member[number ^ distance]
         found += steps(member, partner, _consecutive(low, width), width=width)
         distance *= 2
-    return Blocks(1, _with_pairs(found, num_ranks, core))
+    return _with_pairs(found, num_ranks, core)
 
 
 def _consecutive(low: Ints, width: Ints) -> Callable[[int], Lists]:
@@ -219,12 +204,11 @@ def fold(num_ranks: int, core: int) -> tuple[Ints, Ints, Ints]:
 
 def _each_way(
     sides: Sequence[int], lane_of: Callable[[Sequence[int], Sequence[int], int], list[Steps]]
-) -> Blocks:
+) -> Lanes:
     """Return lanes that begin with each dimension, in both directions, all at once."""
     dims = [dim for dim, side in enumerate(sides) if side > 1]
     orders = [dims[first:] + dims[:first] for first in range(len(dims))]
-    lanes = [lane_of(sides, order, way) for order in orders for way in (1, -1)]
-    return together(lanes) if lanes else Blocks(1, [])
+    return [lane_of(sides, order, way) for order in orders for way in (1, -1)] or [[]]
 
 
 def ring_lane(sides: Sequence[int], order: Sequence[int], direction: int = 1) -> list[Steps]:
@@ -479,13 +463,13 @@ def recursive_doubling_sums(num_ranks: int) -> list[Steps]:
 
     Other numbers than powers of 2 are folded: see ``folded``.
     """
-    found = recursive_doubling(num_ranks).steps
+    found = recursive_doubling(num_ranks)
     summing = len(found) - (num_ranks.bit_count() > 1)  # the even of pairs get the sum at last
-    made = [
-        steps(each.source, each.target, _first_chunk(len(each.source)), sums=number < summing)
+    return [
+        one
         for number, each in enumerate(found)
+        for one in steps(*each[:2], _first_chunk(len(each.source)), sums=number < summing)
     ]
-    return [*itertools.chain(*made)]
 
 
 # -- nodes and rails -------------------------------------------------------------------------------
@@ -504,14 +488,8 @@ def _rails(nodes: int, ranks_per_node: int) -> list[Steps]:
 
 def _inside(nodes: int, ranks_per_node: int, direction: int) -> list[Steps]:
     """Return rings inside all nodes, with one chunk of each rank."""
-    ranks = np.arange(nodes * ranks_per_node)
-    place = ranks % ranks_per_node
-    target = ranks - place + (place + direction) % ranks_per_node
-
-    def chunk(step: int) -> Ints:
-        return (place[:, None] - direction * step) % ranks_per_node
-
-    return steps(ranks, target, chunk, count=ranks_per_node - 1)
+    rings = ring_lane([nodes, ranks_per_node], [1], direction)
+    return renamed(rings, lambda block: block % ranks_per_node)
 
 
 def nodes_all_to_all(nodes: int, ranks_per_node: int) -> list[Steps]:
@@ -591,20 +569,20 @@ class Request:
         return self.num_ranks // each, each
 
 
-def _swing(request: Request, _: int) -> Blocks:
+def _swing(request: Request, _: int) -> Lanes:
     """Swing on a torus, or on the ranks as a ring: of an odd number the first two are folded."""
     if request.torus is None:
         count = request.num_ranks
         core = count - count % 2 if count > 1 else 1
         lanes = [swing_lane([core], [0], way) for way in (1, -1)]
-        return together([folded(lane, count, core) for lane in lanes])
+        return [folded(lane, count, core) for lane in lanes]
     odd = [side for side in request.torus if side > 1 and side % 2]
     if odd:
         raise InputError("algorithm", f"swing on a torus with a side of {odd[0]}", "even sides")
     return _each_way(request.torus, swing_lane)
 
 
-def _torus_rings(request: Request, _: int) -> Blocks:
+def _torus_rings(request: Request, _: int) -> Lanes:
     """Rings along one dimension after the other."""
     if request.torus is None:
         wanted = "a torus, or another algorithm"
@@ -612,19 +590,17 @@ def _torus_rings(request: Request, _: int) -> Blocks:
     return _each_way(request.torus, ring_lane)
 
 
-_BLOCKS: dict[str, Callable[[Request, int], Blocks]] = {
-    "linear": lambda request, _: exchanged(request.num_ranks, at_once=True),
-    "pairwise": lambda request, _: exchanged(request.num_ranks, at_once=False),
-    "ring": lambda request, way: ring(request.num_ranks, way),
-    "bidirectional-ring": lambda request, _: together(
-        [ring(request.num_ranks, way).steps for way in (1, -1)]
-    ),
-    "recursive-doubling": lambda request, _: recursive_doubling(request.num_ranks),
-    "bruck": lambda request, _: bruck(request.num_ranks),
-    "pat": lambda request, _: pat(request.num_ranks),
+_LANES: dict[str, Callable[[Request, int], Lanes]] = {
+    "linear": lambda request, _: [exchanged(request.num_ranks, at_once=True)],
+    "pairwise": lambda request, _: [exchanged(request.num_ranks, at_once=False)],
+    "ring": lambda request, way: [ring(request.num_ranks, way)],
+    "bidirectional-ring": lambda request, _: [ring(request.num_ranks, way) for way in (1, -1)],
+    "recursive-doubling": lambda request, _: [recursive_doubling(request.num_ranks)],
+    "bruck": lambda request, _: [bruck(request.num_ranks)],
+    "pat": lambda request, _: [pat(request.num_ranks)],
     "swing": _swing,
     "torus-rings": _torus_rings,
-    "hierarchical": lambda request, way: Blocks(1, ring_lane(request.nodes(), [0, 1], way)),
+    "hierarchical": lambda request, way: [ring_lane(request.nodes(), [0, 1], way)],
 }
 """All-gathers. The direction is that of rings: 1, or −1 for what is taken backwards."""
 
@@ -646,9 +622,17 @@ def _gathering(name: str, request: Request) -> Outline:
     ways = {"all-gather": (1,), "reduce-scatter": (-1,)}.get(request.collective, (-1, 1))
     parts, found = 1, list[Steps]()
     for direction in ways:
-        parts, made = _BLOCKS[name](request, direction)
-        found += made if direction > 0 else backwards(made)
-    return blockwise(request.collective, request.num_ranks, found, parts=parts)
+        lanes = _LANES[name](request, direction)
+        parts = len(lanes)
+        if parts > 1:
+            lanes = [merged([_part(lane, number, parts) for number, lane in enumerate(lanes)])]
+        found += lanes[0] if direction > 0 else backwards(lanes[0])
+    return outlined(request.collective, request.num_ranks, found, parts=parts)
+
+
+def _part(lane: list[Steps], number: int, parts: int) -> list[Steps]:
+    """Return a lane that carries one part of each block."""
+    return renamed(lane, lambda block: block * parts + number)
 
 
 def _tree(name: str, request: Request) -> Outline:
@@ -666,15 +650,19 @@ def _double_all_reduce(request: Request) -> Outline:
     each = request.ranks_per_node or 1
     trees = nccl_trees(request.num_ranks // each)
     parents = [on_nodes(tree, each) for tree in trees]
-    found = up_and_down(parents, request.chunks)
-    return whole("all-reduce", request.num_ranks, found, chunks=2 * request.chunks)
+    return _whole(request, up_and_down(parents, request.chunks), 2 * request.chunks)
 
 
-def _whole(request: Request, found: list[Steps], chunks: int = 1) -> Outline:
-    """Return the outline of a collective on vectors, from steps of root 0."""
-    label = (np.arange(request.num_ranks) + request.root) % request.num_ranks
-    placed = relabelled(found, label)
-    return whole(request.collective, request.num_ranks, placed, chunks=chunks, root=request.root)
+def _whole(
+    request: Request, found: list[Steps], chunks: int = 1, label: Ints | None = None
+) -> Outline:
+    """Return the outline of a collective on vectors, from steps of root 0.
+
+    ``label``: what ranks are called; as far from the root as they were from rank 0 by default.
+    """
+    collective, size, root = request.collective, request.num_ranks, request.root
+    placed = relabelled(found, (np.arange(size) + root) % size if label is None else label)
+    return outlined(collective, size, placed, parts=chunks, blocks=1, root=root)
 
 
 def _binomial(request: Request) -> Outline:
@@ -693,21 +681,22 @@ def _dissemination(request: Request) -> Outline:
     """In step s rank r tells r + 2^s (Hensgen, Finkel & Manber 1988)."""
     size = request.num_ranks
     ranks, chunk = np.arange(size), _first_chunk(size)
-    distances = [2**bit for bit in range((size - 1).bit_length())]
-    made = [steps(ranks, (ranks + each) % size, chunk, sums=True) for each in distances]
-    return _whole(request, [*itertools.chain(*made)])
+    found = list[Steps]()
+    for bit in range((size - 1).bit_length()):
+        found += steps(ranks, (ranks + 2**bit) % size, chunk, sums=True)
+    return _whole(request, found)
 
 
 def _scatter_all_gather(request: Request) -> Outline:
     """Binomial scatter, then a ring (van de Geijn)."""
     size = request.num_ranks
-    return _whole(request, [*binomial_scatter(size), *ring(size).steps], size)
+    return _whole(request, [*binomial_scatter(size), *ring(size)], size)
 
 
 def _rabenseifner_reduce(request: Request) -> Outline:
     """Recursive halving, then a binomial gather."""
     size = request.num_ranks
-    halving = backwards(recursive_doubling(size).steps)
+    halving = backwards(recursive_doubling(size))
     return _whole(request, [*halving, *backwards(binomial_scatter(size), sums=False)], size)
 
 
@@ -719,7 +708,7 @@ def _scattered(name: str, request: Request) -> Outline:
         found = backwards(found, sums=False)
     placed = relabelled(found, (np.arange(size) + root) % size)
     named = renamed(placed, lambda block: (block + root) % size)
-    return blockwise(request.collective, size, named, root=root)
+    return outlined(request.collective, size, named, root=root)
 
 
 def _hierarchical(request: Request) -> Outline:
@@ -736,14 +725,13 @@ def _hierarchical(request: Request) -> Outline:
     root_node, root_place = divmod(request.root, each)
     node, place = np.divmod(np.arange(request.num_ranks), each)
     label = (node + root_node) % num_nodes * each + (place + root_place) % each
-    placed = relabelled([*scatter, *found] if to_all else whole_way, label)
-    return whole(request.collective, request.num_ranks, placed, chunks=each, root=request.root)
+    return _whole(request, [*scatter, *found] if to_all else whole_way, each, label)
 
 
 def _all_to_all(make: Callable[..., list[Steps]], request: Request) -> Outline:
     check_pairs(request.num_ranks)
     sizes = request.nodes() if make is nodes_all_to_all else (request.num_ranks,)
-    return blockwise("all-to-all", request.num_ranks, make(*sizes))
+    return outlined("all-to-all", request.num_ranks, make(*sizes))
 
 
 PIPELINED = ("linear", "chain", "binary-tree", "double-binary-tree")
@@ -756,7 +744,7 @@ def _named(
     return {name: partial(make, name) for name in names}
 
 
-_GATHERS = [name for name in _BLOCKS if name != "pairwise"]
+_GATHERS = [name for name in _LANES if name != "pairwise"]
 
 ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
     "broadcast": {
@@ -788,8 +776,8 @@ ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
     "gather": _named(_scattered, ("linear", "binomial")),
     "scatter": _named(_scattered, ("linear", "binomial")),
     "all-to-all": {
-        "linear": partial(_all_to_all, partial(exchanged_all_to_all, at_once=True)),
-        "pairwise": partial(_all_to_all, partial(exchanged_all_to_all, at_once=False)),
+        "linear": partial(_all_to_all, partial(exchanged, at_once=True, alike=False)),
+        "pairwise": partial(_all_to_all, partial(exchanged, at_once=False, alike=False)),
         "bruck": partial(_all_to_all, bruck_all_to_all),
         "hierarchical": partial(_all_to_all, nodes_all_to_all),
     },

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, gcd, lcm
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -110,28 +110,24 @@ class _Touched:
 class _Gpu:
     """The thread blocks of a GPU, and which of their steps touched each cell."""
 
-    peers: list[tuple[int, int]] = field(default_factory=lambda: [(-1, -1)])
-    blocks: list[list[Step]] = field(default_factory=lambda: [[]])
+    # by the GPUs that each sends to and receives from, −1 for none
+    blocks: dict[tuple[int, int], list[Step]] = field(default_factory=lambda: {(-1, -1): []})
     touched: _Touched = field(default_factory=_Touched)
     seen: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def block(self, send: int, receive: int) -> int:
-        """Return the thread block of this connection."""
-        if (send, receive) not in self.peers:
-            self.peers.append((send, receive))
-            self.blocks.append([])
-        return self.peers.index((send, receive))
-
-    def add(self, block: int, step: Step, reads: Cell | None, writes: Cell | None) -> None:
+    def add(
+        self, step: Step, reads: Cell | None, writes: Cell | None, send: int = -1, receive: int = -1
+    ) -> None:
         """Append a step that touches so many cells from these on, after all that it waits for."""
         cells = _run(reads, step.chunks), _run(writes, step.chunks)
-        steps, latest = self.blocks[block], dict[int, int]()
+        steps, latest = self.blocks.setdefault((send, receive), []), dict[int, int]()
+        block, blocks = [*self.blocks].index((send, receive)), [*self.blocks.values()]
         for other, place in self.touched.before(*cells):
             if other != block and self.seen.get((block, other), -1) < place:
                 latest[other] = max(latest.get(other, -1), place)
         for number, (other, place) in enumerate(sorted(latest.items())):
             self.seen[block, other] = place
-            self.blocks[other][place].waited_for = True
+            blocks[other][place].waited_for = True
             if number < len(latest) - 1:
                 steps.append(Step("nop", Cell("i", -1), Cell("o", -1), 0, (other, place)))
             else:
@@ -233,18 +229,17 @@ class _Layout:
 
     def copy(self, gpu: _Gpu, rank: int, *, at_end: bool) -> None:
         """Append what a rank copies at first, or in the end, in steps of ``MOST_COUNT`` chunks."""
-        own, count = rank * self.each, self.each
-        source, target = Cell("i", 0 if self.collective == "all-gather" else own), Cell("o", own)
-        if self.collective == "reduce-scatter" and at_end:
-            source, target = Cell("s", own), Cell("o", 0)
-        elif at_end:
-            return
-        elif self.collective in ("reduce-scatter", "all-reduce"):
-            whole = "s" if self.collective == "reduce-scatter" else "o"
-            source, target, count = Cell("i", 0), Cell(whole, 0), self.per_loop
+        own, begin = rank * self.each, Cell("i", 0)
+        source, target, count = {
+            ("all-gather", False): (begin, Cell("o", own), self.each),
+            ("all-to-all", False): (Cell("i", own), Cell("o", own), self.each),
+            ("all-reduce", False): (begin, Cell("o", 0), self.per_loop),
+            ("reduce-scatter", False): (begin, Cell("s", 0), self.per_loop),
+            ("reduce-scatter", True): (Cell("s", own), Cell("o", 0), self.each),
+        }.get((self.collective, at_end), (begin, begin, 0))
         for done in range(0, count, MOST_COUNT):
             here, there = (Cell(end.buffer, end.offset + done) for end in (source, target))
-            gpu.add(0, Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
+            gpu.add(Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
 
 
 def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "netloom") -> None:
@@ -297,14 +292,14 @@ def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "ne
     for rank, gpu in enumerate(gpus):
         sizes = 'i_chunks="{}" o_chunks="{}" s_chunks="{}"'.format(*layout.sizes(rank))
         lines.append(f'  <gpu id="{rank}" {sizes}>')
-        for block, (send, receive) in enumerate(gpu.peers):
+        for block, ((send, receive), steps) in enumerate(gpu.blocks.items()):
             lines.append(f'    <tb id="{block}" send="{send}" recv="{receive}" chan="0">')
             lines += (
                 f'      <step s="{place}" type="{each.kind}" srcbuf="{each.source.buffer}" '
                 f'srcoff="{each.source.offset}" dstbuf="{each.target.buffer}" '
                 f'dstoff="{each.target.offset}" cnt="{each.chunks}" depid="{each.waits[0]}" '
                 f'deps="{each.waits[1]}" hasdep="{int(each.waited_for)}"/>'
-                for place, each in enumerate(gpu.blocks[block])
+                for place, each in enumerate(steps)
             )
             lines.append("    </tb>")
         lines.append("  </gpu>")
@@ -334,12 +329,10 @@ def _exchange(
         runs.append((there, source, target, here, sums, 1))
     runs.sort(key=lambda run: run[:3])
     for there, source, target, here, _, count in runs:
-        gpu = gpus[source]
-        gpu.add(gpu.block(target, -1), Step("s", here, there, count), here, None)
+        gpus[source].add(Step("s", here, there, count), here, None, send=target)
     for there, source, target, here, sums, count in runs:
-        gpu = gpus[target]
         step = Step("rrc", there, there, count) if sums else Step("r", here, there, count)
-        gpu.add(gpu.block(-1, source), step, there if sums else None, there)
+        gpus[target].add(step, there if sums else None, there, receive=source)
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -451,7 +444,6 @@ def parse_msccl(path: str) -> Algorithm:
     except expat.ExpatError as error:
         said = f"broken XML ({expat.ErrorString(error.code)})"
         raise InputError(f"{path}:{error.lineno}", said, "MSCCL XML") from None
-    assert reader.found is not None
     if len(reader.found.gpus) != reader.found.num_gpus:
         said = f"{len(reader.found.gpus)} of {reader.found.num_gpus} GPUs"
         raise InputError(path, said, "a <gpu> for each")
@@ -481,18 +473,19 @@ def parse_msccl(path: str) -> Algorithm:
 class _Reader:
     """What has been read of a file so far."""
 
+    found: Algorithm
+    block: Block
+
     def __init__(self, path: str, parser: expat.XMLParserType) -> None:
         self.path, self.parser = path, parser
         self.within = [""]
-        self.found: Algorithm | None = None
         self.blocks: dict[int, Block] = {}
-        self.block: Block | None = None
         self.gpu = 0
         parser.StartElementHandler = self.start
         parser.EndElementHandler = lambda _: self.within.pop()
         parser.EntityDeclHandler = lambda *_: self.refuse("an entity of its own", "none")
 
-    def refuse(self, found: str, wanted: str) -> None:
+    def refuse(self, found: str, wanted: str) -> NoReturn:
         """Raise what is wrong in this line."""
         raise InputError(f"{self.path}:{self.parser.CurrentLineNumber}", found, wanted)
 
@@ -524,13 +517,11 @@ class _Reader:
             self.refuse(f'nchunksperloop="{chunks}"', f"at most {MOST_CELLS} chunks of all GPUs")
         in_place = number["inplace"] != 0
         out = given.get("outofplace", str(int(not in_place))) != "0"
-        assert collective is not None
         modes = ((False,) if out or not in_place else ()) + ((True,) if in_place else ())
         name = given.get("name", "msccl")
         self.found = Algorithm(self.path, name, collective, gpus, chunks, modes, {})
 
     def _gpu(self, _: dict[str, str], number: dict[str, int]) -> None:
-        assert self.found is not None
         self.gpu = number["id"]
         if not 0 <= self.gpu < self.found.num_gpus or self.gpu in self.found.gpus:
             last = self.found.num_gpus - 1
@@ -549,7 +540,6 @@ class _Reader:
         self.found.gpus[self.gpu] = (sizes, self.blocks)
 
     def _tb(self, _: dict[str, str], number: dict[str, int]) -> None:
-        assert self.found is not None
         if number["id"] in self.blocks:
             self.refuse(f'tb id="{number["id"]}" twice', "thread blocks of different numbers")
         send, receive = number["send"], number["recv"]
@@ -561,8 +551,6 @@ class _Reader:
         self.blocks[number["id"]] = self.block
 
     def _step(self, given: dict[str, str], number: dict[str, int]) -> None:
-        assert self.found is not None
-        assert self.block is not None
         kind = given.get("type", "")
         if kind not in KINDS:
             self.refuse(f'type="{kind}"', ", ".join(KINDS))

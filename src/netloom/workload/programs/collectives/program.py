@@ -39,9 +39,6 @@ from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace, m
 
 Carried: TypeAlias = "Callable[[int], Lists | Ints]"
 
-Pairs = tuple[Ints, Ints]
-
-
 # -- sizes as people write them --------------------------------------------------------------------
 
 
@@ -300,16 +297,6 @@ class Steps(NamedTuple):
         return Lists(np.arange(rows + 1, dtype=np.int64) * width, given.astype(np.int32).ravel())
 
 
-class Blocks(NamedTuple):
-    """An all-gather: how many chunks each rank's block is cut into, and its steps.
-
-    Chunk b·parts + i is part i of the block of rank b. Each comes to each other rank once.
-    """
-
-    parts: int
-    steps: list[Steps]
-
-
 class Outline(NamedTuple):
     """A collective in outline. Its chunks are all equally large.
 
@@ -447,29 +434,22 @@ def _together(active: list[tuple[Steps, int]], count: int) -> Steps:
     return Steps(source, target, width, sums, carried, count)
 
 
-def blockwise(
-    collective: str, num_ranks: int, found: list[Steps], *, parts: int = 1, root: int = 0
+def outlined(
+    collective: str,
+    num_ranks: int,
+    found: list[Steps],
+    *,
+    parts: int = 1,
+    blocks: int | None = None,
+    root: int = 0,
 ) -> Outline:
-    """Return the outline of a collective whose chunks are ``parts`` of each rank's block.
+    """Return the outline of a collective whose chunks are ``parts`` of each block.
 
-    Chunks as ``owners`` numbers them.
+    There is a block of each rank, and chunks as ``owners`` numbers them. Vectors, which belong to
+    no rank alone, may have another number of blocks.
     """
-    return Outline(collective, num_ranks, root, *owners(collective, num_ranks, parts, root), found)
-
-
-def whole(
-    collective: str, num_ranks: int, found: list[Steps], *, chunks: int = 1, root: int = 0
-) -> Outline:
-    """Return the outline of a collective on vectors that are cut into ``chunks`` parts.
-
-    Broadcast, reduce, all-reduce, and barrier, whose chunks have no size.
-    """
-    size = np.full(chunks, 0.0 if collective == "barrier" else 1 / chunks)
-    everybody = np.full(chunks, EVERYBODY, np.int32)
-    at_root = np.full(chunks, root, np.int32)
-    first = at_root if collective == "broadcast" else everybody
-    final = at_root if collective == "reduce" else everybody
-    return Outline(collective, num_ranks, root, size, first, final, found)
+    chunks = owners(collective, blocks or num_ranks, parts, root)
+    return Outline(collective, num_ranks, root, *chunks, found)
 
 
 def sliced_outline(given: Outline, slices: int) -> Outline:
@@ -646,43 +626,31 @@ def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
         found.append(_sent_before(program))
     count = np.int64(max(program.num_messages, 1))
     key = np.concatenate([waiter * count + waited for waiter, waited in found])
-    key.sort()
-    first = np.ones(len(key), np.bool_)
-    np.not_equal(key[1:], key[:-1], out=first[1:])
+    key.sort()  # np.unique, which counts by hashes, takes many times as long
+    first = np.append(True, key[1:] != key[:-1])[: len(key)]
     waiter, waited = np.divmod(key[first], count)
-    per_row = np.bincount(waiter, minlength=program.num_messages)
-    return cut(waited, per_row)
+    return cut(waited, np.bincount(waiter, minlength=program.num_messages))
 
 
-def _brought(program: CollectiveProgram) -> Pairs:
+def _brought(program: CollectiveProgram) -> tuple[Ints, Ints]:
     """Return pairs of messages: one that carries a chunk, and one that brought it or added to it.
 
     In a step, ranks send before they get anything.
     """
     from netloom.workload.kernels.programs import find_brought
 
-    count, lengths = program.num_messages, program.chunks.lengths
+    count = program.num_messages
     ends = np.concatenate([program.source, program.target]).astype(np.int64)
     when = np.concatenate([2 * program.step.astype(np.int64), 2 * program.step + 1])
     order = np.argsort(ends * (2 * program.num_steps) + when, kind="stable")
     events = np.where(order < count, order, ~(order - count))
     offsets = np.searchsorted(ends[order], np.arange(program.num_ranks + 1))
-    row_of = np.repeat(np.arange(count, dtype=np.int32), lengths)
-    nothing, latest = np.zeros(0, np.int64), np.zeros(program.num_chunks, np.int64)
-    before = np.zeros(len(row_of), np.int64)
-    given = (events, offsets, *program.chunks, row_of, program.sums, latest)
-
-    def find(waiter: Ints, waited: Ints) -> int:
-        owner, seen = np.full_like(latest, -1), np.full(count, -1, np.int64)
-        return int(find_brought(*given, owner, before, seen, waiter, waited))
-
-    pairs = find(nothing, nothing)
-    found = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
-    find(*found)
-    return found
+    given = program.chunks, program.sums, program.num_chunks
+    waiter, waited = find_brought(events, offsets, *given)
+    return waiter, waited
 
 
-def _sent_before(program: CollectiveProgram) -> Pairs:
+def _sent_before(program: CollectiveProgram) -> tuple[Ints, Ints]:
     """Return pairs of messages of a source: one, and another of the last step before it."""
     key = program.source * np.int64(program.num_steps) + program.step
     order = np.argsort(key, kind="stable")

@@ -22,9 +22,10 @@ et al. 2022, Rajbhandari et al. 2022.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from itertools import pairwise
+from itertools import pairwise, product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -234,6 +235,10 @@ class Model:
         """Layers of each stage of the pipeline."""
         return self.layers // self.pp
 
+    def layers_of(self, stage: int) -> range:
+        """Return the layers of a stage of the pipeline."""
+        return range(stage * self.stage_layers, (stage + 1) * self.stage_layers)
+
     def has_experts(self, layer: int) -> bool:
         """Return whether a layer, counted from 0, has experts."""
         return self.experts > 0 and layer % self.moe_every == self.moe_every - 1
@@ -244,7 +249,7 @@ class Model:
         Attention has 2h² + 2·h·kv, the rest of a layer 2·h·ffn, each expert as much. Embeddings,
         norms and routers are left out.
         """
-        layers = range(stage * self.stage_layers, (stage + 1) * self.stage_layers)
+        layers = self.layers_of(stage)
         some = sum(map(self.has_experts, layers))
         attention = 2 * self.hidden**2 + 2 * self.hidden * self.kv
         inner = 2 * self.hidden * self.ffn
@@ -274,13 +279,11 @@ class Model:
         found = grid.transpose([*kept, *moved]).reshape(-1, size)
         return np.sort(found[np.argsort(found.min(axis=1))], axis=1)
 
-    def pair_bytes(self, layer: int, *, back: bool = False) -> Floats | None:
-        """Return what ranks of a group send each other to a layer's experts, or back. None: equal.
+    def pair_bytes(self, layer: int, back: bool) -> Floats:  # noqa: FBT001
+        """Return what ranks of a group send each other to a layer's experts, or back.
 
         float64[ep, ep]. See ``skew``.
         """
-        if not self.skew:
-            return None
         shares = self.shares(layer)
         found = np.tile(self.dispatch_bytes * shares, (self.ep, 1))
         return np.ascontiguousarray(found.T) if back else found
@@ -400,81 +403,104 @@ def _check(model: Model, spec: str) -> None:
         raise InputError(spec, f"sp={model.sp}", "0 or 1")
 
 
+# -- what a rank does ------------------------------------------------------------------------------
+
+
+KINDS = {
+    "tp": ("tensor", ("tp",)),
+    "cp": ("context", ("cp",)),
+    "ep": ("experts", ("ep",)),
+    "all": ("data", ("ep", "dp", "cp")),
+    "expert": ("data", ("dp", "cp")),
+}
+"""What collectives of each kind of group are for, and in which dimensions its ranks differ."""
+
+PURPOSES = tuple(dict.fromkeys(purpose for purpose, _ in KINDS.values()))
+"""What collectives are for. Messages named otherwise are the pipeline's."""
+
+
+class Work(NamedTuple):
+    """A collective that a rank calls in a group, or a computation."""
+
+    collective: str  # "" of a computation
+    kind: str  # of the group: see ``KINDS``
+    amount: float  # bytes, or operations
+    # Of an all-to-all with unequal parts: the layer, and whether tokens come back.
+    routed: tuple[int, bool] | None = None
+
+
+def layer_work(model: Model, layer: int, *, forward: bool, place: int = 0) -> Iterator[Work]:
+    """Yield what a rank does for a layer of one micro-batch, one after the other.
+
+    ``place``: that of the rank in its group of experts.
+    """
+    tokens, times = model.batch * model.seq / model.cp, 1 if forward else 2
+    for attention in (forward, not forward):  # backwards it is the last
+        if model.sp:
+            yield Work("all-gather", "tp", model.activation_bytes)
+        if attention:
+            weights = 2 * model.hidden**2 + 2 * model.hidden * model.kv
+            work = 2 * tokens * weights + 4 * tokens * model.seq * model.hidden
+            yield Work("all-gather", "cp", model.keys_bytes)
+            yield Work("", "", work / model.tp * times)
+            if not forward:
+                yield Work("reduce-scatter", "cp", model.keys_bytes)
+        else:
+            work, ways = 2 * tokens * 2 * model.hidden * model.ffn, list[Work]()
+            if model.has_experts(layer):
+                work = work * model.top_k * (model.shares(layer)[place] * model.ep)
+                routed = [(layer, back) if model.skew else None for back in (False, True)]
+                ways = [Work("all-to-all", "ep", model.dispatch_bytes, each) for each in routed]
+            yield from ways[:1]
+            yield Work("", "", work / model.tp * times)
+            yield from ways[1:]
+        kind = "reduce-scatter" if model.sp else "all-reduce"
+        yield Work(kind, "tp", model.activation_bytes)
+
+
+def last_work(model: Model, stage: int) -> Iterator[Work]:
+    """Yield what ranks of a stage do once per step: with gradients, and with parameters."""
+    dense, experts = model.parameters(stage)
+    for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
+        if count:
+            yield Work("reduce-scatter", name, count * VALUE_BYTES[model.grads])
+            yield Work("all-gather", name, count * VALUE_BYTES[model.dtype])
+
+
 # -- a step as a process graph ---------------------------------------------------------------------
 
 
 def volumes(model: Model) -> list[Volume]:
-    """Return what a step sends, group by group: those of this module's formulas.
+    """Return what a step sends, stage by stage: those of this module's formulas.
 
     Examples
     --------
-    >>> model = parse_llm("llm:dp=2,tp=4,pp=2,layers=8,hidden=1024,seq=2048,micro_batches=3")
+    >>> model = parse_llm("llm:dp=2,tp=4,layers=4,hidden=1024,seq=2048,micro_batches=3")
     >>> for each in volumes(model):
     ...     print(each.name, each.groups.shape, each.times, f"{each.size_bytes:.0f}")
-    tensor (4, 4) 48 4194304
-    pipeline (16, 2) 3 1048576
-    gradients (4, 2) 1 25165824
-    parameters (4, 2) 1 25165824
-    gradients (4, 2) 1 25165824
-    parameters (4, 2) 1 25165824
+    tp (2, 4) 48 4194304
+    all (4, 2) 1 25165824
+    all (4, 2) 1 25165824
     """
-    times = model.stage_layers * model.micro_batches
-    found = []
-    if model.tp > 1:
-        kinds = ("all-gather", "reduce-scatter") if model.sp else ("all-reduce",)
-        groups, size = model.groups("tp"), model.activation_bytes
-        found += [Volume("tensor", kind, groups, size, 4 * times) for kind in kinds]
-    if model.cp > 1:
-        for kind, count in (("all-gather", 2), ("reduce-scatter", 1)):
-            groups = model.groups("cp")
-            found.append(Volume("context", kind, groups, model.keys_bytes, count * times))
-    found += _of_experts(model)
+    found, handed = [], model.activation_bytes / model.tp
     stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
-    pairs = [np.stack(ends, axis=1) for a, b in pairwise(stages) for ends in ((a, b), (b, a))]
-    if pairs:  # what stages of the pipeline send each other, forward and backward
-        size, count = model.activation_bytes / model.tp, model.micro_batches
-        found.append(Volume("pipeline", "send", np.concatenate(pairs), size, count))
-    for stage in range(model.pp):  # gradients and parameters
-        dense, experts = model.parameters(stage)
-        for what, dims, values in (
-            ("", ("ep", "dp", "cp"), dense / model.tp),
-            ("expert ", ("dp", "cp"), experts / model.ep / model.tp),
-        ):
-            groups = of_stage(model, model.groups(*dims), stage)
-            if groups.shape[1] == 1 or not values:
-                continue
-            sizes = (values * VALUE_BYTES[model.grads], values * VALUE_BYTES[model.dtype])
-            found.append(Volume(f"{what}gradients", "reduce-scatter", groups, sizes[0], 1))
-            found.append(Volume(f"{what}parameters", "all-gather", groups, sizes[1], 1))
+    every = {name: model.groups(*dims) for name, (_, dims) in KINDS.items()}
+    for stage, ranks in enumerate(stages):
+        groups = {name: each[np.isin(each[:, 0], ranks)] for name, each in every.items()}
+        layers = product(model.layers_of(stage), (True, False))
+        work = Counter(
+            each for layer, way in layers for each in layer_work(model, layer, forward=way)
+        )
+        counts = {each: count * model.micro_batches for each, count in work.items()}
+        for each, times in (counts | dict.fromkeys(last_work(model, stage), 1)).items():
+            if each.collective and groups[each.kind].shape[1] > 1:
+                pairs = None if each.routed is None else model.pair_bytes(*each.routed)
+                many = groups[each.kind], each.amount, times, pairs
+                found.append(Volume(each.kind, each.collective, *many))
+    ends = [np.stack(pair, axis=1) for a, b in pairwise(stages) for pair in ((a, b), (b, a))]
+    if ends:  # what stages of the pipeline send each other, forward and backward
+        found.append(Volume("pp", "send", np.concatenate(ends), handed, model.micro_batches))
     return found
-
-
-def _of_experts(model: Model) -> list[Volume]:
-    """Return the all-to-alls of layers that have experts, two each way per micro-batch."""
-    if model.ep == 1:
-        return []
-    found, groups = [], model.groups("ep")
-    for stage in range(model.pp):
-        here = of_stage(model, groups, stage)
-        first = stage * model.stage_layers
-        layers = [*filter(model.has_experts, range(first, first + model.stage_layers))]
-        if not model.skew:
-            times = 4 * model.micro_batches * len(layers)
-            found.append(Volume("experts", "all-to-all", here, model.dispatch_bytes, times))
-            continue
-        for layer in layers:
-            for back in (False, True):
-                pairs = model.pair_bytes(layer, back=back)
-                assert pairs is not None
-                size, times = float(pairs.sum(axis=1).max()), 2 * model.micro_batches
-                found.append(Volume("experts", "all-to-all", here, size, times, pairs))
-    return [each for each in found if each.times]
-
-
-def of_stage(model: Model, groups: Ints, stage: int) -> Ints:
-    """Return the groups whose ranks are of a stage."""
-    ranks = np.take(model.grid(), stage, axis=ORDER.index("pp")).ravel()
-    return groups[np.isin(groups[:, 0], ranks)]
 
 
 def llm_graph(spec: str) -> ProcessGraph:
@@ -500,18 +526,6 @@ def llm_graph(spec: str) -> ProcessGraph:
 
 MOST_OPERATIONS = 2**21
 """Most operations of a step."""
-
-KINDS = {
-    "tp": ("tensor", ("tp",)),
-    "cp": ("context", ("cp",)),
-    "ep": ("experts", ("ep",)),
-    "all": ("data", ("ep", "dp", "cp")),
-    "expert": ("data", ("dp", "cp")),
-}
-"""What collectives of each kind of group are for, and in which dimensions its ranks differ."""
-
-PURPOSES = tuple(dict.fromkeys(purpose for purpose, _ in KINDS.values()))
-"""What collectives are for. Messages named otherwise are the pipeline's."""
 
 PER_LAYER = 22
 """Most operations of a layer for one micro-batch, forward and backward."""
@@ -589,7 +603,7 @@ class _Rank:
 
     def work(self) -> None:
         """Add all operations of the step."""
-        model = self.model
+        model, place = self.model, self.groups["ep"].index(self.rank)
         for forward, number in in_turn(self.stage, model.pp, model.micro_batches):
             before = self.stage - 1 if forward else self.stage + 1
             after = self.stage + 1 if forward else self.stage - 1
@@ -597,66 +611,33 @@ class _Rank:
             if 0 <= before < model.pp:
                 got = self._add(RECEIVE, peer=self.ring[before])
                 self.builder.seek(got, tag, self.spec)
-            first = self.stage * model.stage_layers
-            layers = range(first, first + model.stage_layers)
+            layers = model.layers_of(self.stage)
             for layer in layers if forward else reversed(layers):
-                for attention in (forward, not forward):
-                    self._part(layer, forward=forward, attention=attention)
+                for each in layer_work(model, layer, forward=forward, place=place):
+                    self._do(each)
             if 0 <= after < model.pp:
                 peer = self.ring[after]
                 size = self.model.activation_bytes / self.model.tp
                 sent = self._add(SEND, peer=peer, size=size)
                 self.builder.seek(sent, tag, self.spec)
-        dense, experts = model.parameters(self.stage)
-        for name, count in (("all", dense / model.tp), ("expert", experts / model.ep / model.tp)):
-            if count:
-                self._call("reduce-scatter", name, count * VALUE_BYTES[model.grads])
-                self._call("all-gather", name, count * VALUE_BYTES[model.dtype])
+        for each in last_work(model, self.stage):
+            self._do(each)
 
-    def _part(self, layer: int, *, forward: bool, attention: bool) -> None:
-        """Add a layer's attention, or what follows it: its inner layer or its experts."""
-        model = self.model
-        tokens = model.batch * model.seq / model.cp
-        if model.sp:
-            self._call("all-gather", "tp", model.activation_bytes)
-        if attention:
-            weights = 2 * model.hidden**2 + 2 * model.hidden * model.kv
-            work = 2 * tokens * weights + 4 * tokens * model.seq * model.hidden
-            self._call("all-gather", "cp", model.keys_bytes)
-            self._compute(work / model.tp, forward=forward)
-            if not forward:
-                self._call("reduce-scatter", "cp", model.keys_bytes)
-        else:
-            work, experts = 2 * tokens * 2 * model.hidden * model.ffn, model.has_experts(layer)
-            if experts:
-                share = model.shares(layer)[self.groups["ep"].index(self.rank)] * model.ep
-                work = work * model.top_k * share
-                self._experts(layer, back=False)
-            self._compute(work / model.tp, forward=forward)
-            if experts:
-                self._experts(layer, back=True)
-        kind = "reduce-scatter" if model.sp else "all-reduce"
-        self._call(kind, "tp", model.activation_bytes)
-
-    def _experts(self, layer: int, *, back: bool) -> None:
-        pairs = self.model.pair_bytes(layer, back=back)
-        if pairs is None:
-            self._call("all-to-all", "ep", self.model.dispatch_bytes)
+    def _do(self, work: Work) -> None:
+        """Add a computation, if that takes time, or a call, if there are others to call."""
+        if not work.collective:
+            if self.model.tflops:
+                self._add(COMPUTE, seconds=work.amount / (self.model.tflops * 1e12))
             return
-        row = tuple(pairs[self.groups["ep"].index(self.rank)].tolist())
-        self._call("all-to-all", "ep", sum(row), row)
-
-    def _compute(self, operations: float, *, forward: bool) -> None:
-        if self.model.tflops:
-            seconds = operations * (1 if forward else 2) / (self.model.tflops * 1e12)
-            self._add(COMPUTE, seconds=seconds)
-
-    def _call(self, kind: str, name: str, size: float, row: tuple[float, ...] = ()) -> None:
-        group = self.groups[name]
-        if len(group) > 1:
-            purpose, _ = KINDS[name]
-            call = Pending(self._add(CALL), kind, group, size, 0, self.spec, row, purpose)
-            self.builder.pending[name, group][self.rank].append(call)
+        group, size, row = self.groups[work.kind], work.amount, list[float]()
+        if len(group) == 1:
+            return
+        if work.routed:
+            row = self.model.pair_bytes(*work.routed)[group.index(self.rank)].tolist()
+            size = sum(row)
+        said = self.spec, tuple(row), KINDS[work.kind][0]
+        call = Pending(self._add(CALL), work.collective, group, size, 0, *said)
+        self.builder.pending[work.kind, group][self.rank].append(call)
 
     def _add(self, kind: int, **more: Any) -> int:
         """Add an operation. The next one awaits it, but for a send, which goes on beside."""

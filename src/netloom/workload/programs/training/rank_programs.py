@@ -1,4 +1,4 @@
-"""Programs of ranks, from files of each, and the traces that they are.
+"""Programs of ranks, and the traces that they are.
 
 A program of ranks lists computations, sends, receives and calls of collectives, with what each
 awaits. Records of training (Chakra, the PyTorch profiler) and ``llm:`` programs say which
@@ -8,11 +8,9 @@ collective a rank calls, not which messages that takes. A program of ranks keeps
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,7 +19,6 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
-from netloom.base.textfiles import check_file
 from netloom.workload.programs.collectives.algorithms import (
     algorithms_of,
     collective_program,
@@ -40,57 +37,6 @@ from netloom.workload.programs.traces import MOST_LENGTH, Trace, ordered_trace
 Unmatched: TypeAlias = "defaultdict[tuple[int, int, int], list[Ends]]"
 
 Where = Callable[[int], str]
-
-
-# -- files of ranks --------------------------------------------------------------------------------
-
-
-def pattern_in(folder: str | Path, ending: str) -> str:
-    """Return the pattern of the files of ranks in a folder that end so. "" if it has none.
-
-    Examples
-    --------
-    >>> pattern_in("examples/chakra", ".et"), pattern_in("examples", ".et")
-    ('examples/chakra/%d.et', '')
-    """
-    first = re.compile(rf"(.*\D)?0{re.escape(ending)}")
-    names = [each.name for each in Path(folder).iterdir()] if Path(folder).is_dir() else []
-    found = next((match for match in map(first.fullmatch, sorted(names)) if match), None)
-    return str(Path(folder, f"{found[1] or ''}%d{ending}")) if found else ""
-
-
-def rank_files(pattern: str | Path, wanted: str) -> list[Path]:
-    """Return the files of ranks 0, 1, 2 ….
-
-    Raises
-    ------
-    InputError
-        If the pattern has no ``%d``, there is no such folder or file, or one is missing.
-
-    Examples
-    --------
-    >>> [path.name for path in rank_files("examples/chakra/%d.et", "a trace")][:2]
-    ['0.et', '1.et']
-    """
-    path = Path(pattern)
-    if path.name.count("%d") != 1 or "%" in path.name.replace("%d", "", 1):
-        raise InputError(str(path), "no %d for the rank", "a name such as trace.%d.et")
-    before, after = path.name.split("%d")
-    name = re.compile(rf"{re.escape(before)}(0|[1-9][0-9]{{0,8}}){re.escape(after)}")
-    try:
-        names = [each.name for each in path.parent.iterdir()]
-    except OSError as error:
-        raise InputError(str(path.parent), f"no such folder ({error.strerror})", wanted) from None
-    ranks = sorted(int(match[1]) for match in map(name.fullmatch, names) if match)
-    check_size(len(ranks), where=str(path), what="ranks")
-    if not ranks:
-        raise InputError(str(path), "no such files", f"{before}0{after}, {before}1{after} …")
-    missing = next((rank for rank, found in enumerate(ranks) if rank != found), None)
-    if missing is not None:
-        found = f"a file of rank {ranks[-1]}, and none of rank {missing}"
-        raise InputError(str(path), found, "one for each rank from 0 on")
-    paths = [path.with_name(f"{before}{rank}{after}") for rank in ranks]
-    return [check_file(each, wanted=wanted) for each in paths]
 
 
 # -- programs of ranks -----------------------------------------------------------------------------
@@ -513,15 +459,11 @@ class _Table:
         has = np.concatenate([sends, np.zeros(len(ends), bool), np.ones(len(sent[0]), bool)])
         owners = np.concatenate([np.arange(len(program)), ends])
         waiter, awaited = map(np.concatenate, zip(*self.pairs, strict=True))
-        nothing = np.zeros(self.count)
         return ordered_trace(
             program.name,
             program.num_ranks,
             [*program.ids, *(f"{program.ids[each]}.end" for each in ends.tolist()), *self.names],
             {
-                "start": nothing,
-                "hold": nothing,
-                "receive": nothing,
                 "run": np.append(np.where(computes, program.seconds, 0.0), tail),
                 "delay": np.append(np.where(computes, 0.0, program.seconds), tail),
                 "source": np.concatenate([program.rank, program.rank[ends], sent[0]]),
@@ -553,16 +495,14 @@ def ranks_apart(trace: Trace) -> Trace:
     >>> bool(trace.run.any()), bool(trace.delay.any())
     (False, True)
     """
-    computes = (trace.run > 0).tolist()
-    source, offsets = trace.source.tolist(), trace.after.offsets.tolist()
-    after, before = trace.after.values.tolist(), [0] * len(trace)  # computations so far
-    for entry, rank in enumerate(source):
-        for other in after[offsets[entry] : offsets[entry + 1]]:
-            if source[other] == rank and before[other] > before[entry]:
-                before[entry] = before[other]
-        before[entry] += computes[entry]
-    longest = np.zeros(trace.num_tasks, np.int64)
-    np.maximum.at(longest, trace.source, before)
+    from netloom.workload.kernels.programs import remaining_chains
+
+    owners, waited = trace.after.owners(), trace.after.values
+    own = trace.source[owners] == trace.source[waited]
+    inside = cut(waited[own], np.bincount(owners[own], minlength=len(trace)))
+    chains, longest = np.zeros(len(trace), np.int64), np.zeros(trace.num_tasks, np.int64)
+    remaining_chains((trace.run > 0).astype(np.int64), *inside, chains)
+    np.maximum.at(longest, trace.source, chains)
     every = np.bincount(trace.source[trace.run > 0], minlength=trace.num_tasks)
     if (longest < every).any():
         rank = int(np.argmax(longest < every))

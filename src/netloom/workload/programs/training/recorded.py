@@ -28,6 +28,7 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, split_spec
 from netloom.base.textfiles import parse_json, read_bytes, read_text, replacing, write_text
+from netloom.workload.graphs.files import rank_files
 from netloom.workload.programs.collectives.program import COLLECTIVES
 from netloom.workload.programs.messages import grouped
 from netloom.workload.programs.traces import Trace
@@ -44,7 +45,6 @@ from netloom.workload.programs.training.rank_programs import (
     as_trace,
     check_group,
     parse_algorithms,
-    rank_files,
 )
 
 Value: TypeAlias = int | float | str | list[int]
