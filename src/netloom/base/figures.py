@@ -183,10 +183,7 @@ class Figures:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], **unseen: Any) -> Self:
-        """Return the record that is so in JSON.
-
-        Figures that an older release did not write are None.
-        """
+        """Return the record that is so in JSON. Figures that are not there are None."""
         values: dict[str, Any] = {}
         for each in places(cls):
             if each.derived:
@@ -199,8 +196,6 @@ class Figures:
                 asked = (one for one in places(inner) if not (one.told.optional or one.derived))
                 known = all(one.path[0] in data for one in asked if one.path)
                 value = data if known else None
-            elif each.maybe and inner is not None and _unknown(inner, value):
-                value = None  # as an older release wrote what is not known
             if inner is not None and value is not None:
                 if each.named:
                     value = {name: inner.from_json(one) for name, one in value.items()}
@@ -214,12 +209,6 @@ class Figures:
     def row(self) -> dict[str, Any]:
         """Return those figures that a table can have, by the names of its columns."""
         return {each.name: each.plain(each.of(self)) for each in leaves(type(self))}
-
-
-def _unknown(kind: type[Figures], data: Any) -> bool:
-    """Return whether all figures of a record are null in JSON."""
-    tops = [each.path[0] for each in places(kind) if each.path]
-    return isinstance(data, Mapping) and all(data.get(each) is None for each in tops)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.topology.core import HyperXShape, Topology, TreeShape, adjacency, way_back
+from netloom.topology.core import Topology, adjacency, way_back
 from netloom.topology.cubes import Cube
 from netloom.topology.faults import working_nodes
 
@@ -182,15 +182,10 @@ def diameter(topology: Topology) -> int:
     >>> diameter(mesh(8, 8)), diameter(torus(8, 8)), diameter(topology("fat-tree:4x3"))
     (14, 8, 4)
     """
-    routers, shape = topology.routers, topology.family
-    if isinstance(shape, TreeShape):
-        climbed = [level for level, many in enumerate(shape.children) if many > 1]
-        return 2 * climbed[-1] if climbed else 0
+    routers = topology.routers
     if isinstance(routers, Cube) and alike(topology):
         reach = zip(routers.sides, routers.wraps, strict=True)
         return sum(side // 2 if wrap else side - 1 for side, wrap in reach)
-    if isinstance(routers.family, HyperXShape) and alike(topology):
-        return sum(side > 1 for side in routers.family.sides)
     return max((int(row.max()) for row, _ in _distance_rows(topology)), default=0)
 
 
@@ -198,8 +193,8 @@ def average_distance(topology: Topology) -> float:
     """Return the mean distance over all ordered pairs of *distinct* hosts that work, in hops.
 
     On a square mesh this is exactly 2√N/3 (Chittor 1991, eq. 3.18, whose middle form counts
-    pairs of a node with itself too and so comes out a little lower). Trees, cubes and HyperX take
-    the time of their closed forms. Other networks are searched from each router that has hosts.
+    pairs of a node with itself too and so comes out a little lower). Of cubes a closed form has it.
+    Other networks are searched from each router that has hosts.
 
     Raises
     ------
@@ -217,36 +212,18 @@ def average_distance(topology: Topology) -> float:
     hosts = len(working_nodes(topology))
     if hosts < 2:
         return 0.0
-    total = _closed_sum(topology)
-    if total is None:
-        total = sum(float((row * weight).sum()) for row, weight in _distance_rows(topology))
-    return total / (hosts * (hosts - 1))
-
-
-def _closed_sum(topology: Topology) -> float | None:
-    """Return the sum of the distances of all ordered pairs of hosts, where a formula has it."""
-    routers, shape = topology.routers, topology.family
-    if isinstance(shape, TreeShape):
-        below, total = shape.children[0], 0
-        for level, many in enumerate(shape.children[1:], 1):
-            total += 2 * level * below * (many - 1)  # hosts first met 2 * level hops away
-            below *= many
-        return topology.num_hosts * total
-    if not alike(topology):
-        return None
-    if isinstance(routers, Cube):
+    routers = topology.routers
+    if isinstance(routers, Cube) and alike(topology):
         between = 0  # exactly, by summing dimension by dimension
         for side, wrap in zip(routers.sides, routers.wraps, strict=True):
             pairs = side * (side * side - 1) // 3
             if wrap:
                 pairs = side * sum(min(x, side - x) for x in range(side))
             between += pairs * (routers.num_routers // side) ** 2
-    elif isinstance(routers.family, HyperXShape):
-        many = routers.num_routers
-        between = sum(many * (many - many // side) for side in routers.family.sides)
+        total: float = between * (topology.num_hosts // routers.num_routers) ** 2
     else:
-        return None
-    return between * (topology.num_hosts // routers.num_routers) ** 2
+        total = sum(float((row * weight).sum()) for row, weight in _distance_rows(topology))
+    return total / (hosts * (hosts - 1))
 
 
 def alike(topology: Topology) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -41,9 +41,6 @@ from netloom.topology import Topology
 from netloom.workload.programs.collectives.msccl import Execution, executed, parse_msccl
 from netloom.workload.programs.messages import with_costs
 from netloom.workload.programs.traces import Replay, Trace
-
-if TYPE_CHECKING:
-    pass
 
 CYCLES = "cycles"
 
