@@ -6,10 +6,8 @@ from netloom.base.errors import InputError
 from netloom.topology import (
     Topology,
     average_distance,
-    degree,
     diameter,
     graph_topology,
-    hypercube,
     mesh,
     num_links,
     to_networkx,
@@ -24,15 +22,6 @@ def test_closed_forms_agree_with_a_search(network):
     assert diameter(network) == diameter(searched)
     assert average_distance(network) == pytest.approx(average_distance(searched))
     assert num_links(network) == network.num_channels // 2
-
-
-def test_table_1_1():
-    for dimension in (4, 6, 8):
-        net, nodes = hypercube(dimension), 2**dimension
-        assert degree(net) == diameter(net) == dimension
-        assert num_links(net) == nodes * dimension // 2
-        side = 2 ** (dimension // 2)
-        assert num_links(mesh(side, side)) == 2 * (nodes - side)
 
 
 def test_a_lone_node_has_no_distance():
