@@ -13,7 +13,7 @@ from pydantic import Field
 
 from netloom.base import units
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Leaf, Number, derived, figure, leaves, say, unseen
+from netloom.base.figures import SHARE, Figures, Number, Place, derived, figure, leaves, say, unseen
 from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, parse_bytes, parse_seconds
@@ -280,7 +280,7 @@ class TraceReplay(Answer):
         said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
         return f"{note} C{said}" if note else f"* c{said}"
 
-    def spent(self) -> list[tuple[Number, Leaf]]:
+    def spent(self) -> list[tuple[Number, Place]]:
         """Return the parts of the critical path that take time, and how long each takes."""
         path = self.critical_path
         found = [(each.of(path) or 0, each) for each in leaves(figures.Spent)]
