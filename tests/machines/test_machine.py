@@ -28,11 +28,6 @@ def test_only_hops_after_the_first_add_to_the_measured_time():
     assert (times - times[:, :1]).round(6).tolist() == [[0, 0, 2.1]] * 2
 
 
-def test_cycle_is_the_time_of_one_flit():
-    assert machine("symult2010").cycle_us == 0.05
-    assert machine("tpu-v4").cycle_us == pytest.approx(1 / 50_000), "a flit of one byte"
-
-
 @pytest.mark.parametrize("name", machine_names())
 def test_every_machine_names_its_sources_and_builds_its_kind_of_network(name):
     found = machine(name)
@@ -66,15 +61,6 @@ def test_iwarp_sends_messages_as_its_paper_predicts():
     times = iwarp.router.timing()
     assert times.flit * iwarp.cycle_us == pytest.approx(iwarp.hop_us)
     assert iwarp.router.buffer_flits == times.flit + times.credit, "a channel is kept busy"
-
-
-def test_default_sizes():
-    assert machine("iwarp").network().num_nodes == 64
-    assert machine("symult2010").network().num_nodes == 144
-    assert machine("bluegene-p").network().num_nodes == 512
-    assert machine("tpu-v4").network().num_nodes == 4096
-    sides = machine("tofu-d").topology.partition(":")[2].replace("w", "").split("x")
-    assert np.prod([int(side) for side in sides]) == 158_976
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from netloom import analyze, simulate
-from netloom.base.words import shares
 from netloom.questions.register import by_verb
 from netloom.routing import paths
 from netloom.workload import process_graph
@@ -20,13 +19,6 @@ def asked(app, on, **options):
 
 def close(share):
     return pytest.approx(share, rel=0.05)
-
-
-def test_shares_are_told_apart():
-    assert shares(0.1, 0.2) == ["10\u00a0%", "20\u00a0%"]
-    assert shares(0.5776, 0.5781) == ["57.76\u00a0%", "57.81\u00a0%"]
-    assert shares(0.3, 0.3) == ["30\u00a0%", "30\u00a0%"]
-    assert shares(1.0) == ["100\u00a0%"]
 
 
 def on_busiest(found, routing):

@@ -97,11 +97,6 @@ def test_edges_within_nodes_and_of_no_bytes_send_nothing():
     assert (data["flows"], data["edges_within_nodes"], data["empty_edges"]) == (2, 1, 1)
 
 
-def test_a_size_of_flows_takes_the_place_of_the_graphs_own():
-    found = simulate_flows("leaf-spine:2x1x4", app=INCAST, flow_bytes="2MB", **FAST)
-    assert found.found.size.tolist() == [2e6] * 3
-
-
 def test_a_machine_and_a_file_know_their_rates():
     options = {"app": "ring:16", "flow_bytes": "1MB"}
     machine = simulate_flows("tofu-d:2x2x2x2x3x2", **options)

@@ -185,14 +185,6 @@ def test_a_routing_of_several_paths_spreads_its_flows():
     assert spread.saturation is None
 
 
-def test_shared_injection_lets_messages_of_a_node_leave_at_once():
-    options = {"app": "torus:3x3", "contexts": 4, "run_cycles": 1, "engine": "flow"}
-    one = nl.simulate_transactions("torus:3x3", **options)
-    other = nl.simulate_transactions("torus:3x3", injection="shared", **options)
-    assert one.measured.message_latency != other.measured.message_latency
-    assert other.network.router.injection == "shared"
-
-
 def test_parameters_of_flows_are_options_by_the_same_names():
     """And all options of the group are parameters, or say how fast channels are."""
     fields, law = AnyProgramQuestion.model_fields, FlowLaw()

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from netloom import find_saturation, simulate
-from netloom.questions.simulate.load import SimulateQuestion, simulate_beside
-from netloom.questions.simulate.network import prepare
+from netloom.questions.simulate.load import SimulateQuestion, prepare, simulate_beside
 from netloom.simulation.steady import Delivered
 from netloom.workload import process_graph
 

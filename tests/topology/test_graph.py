@@ -20,12 +20,6 @@ def test_an_edge_list_holds_links_and_single_channels(tmp_path):
     assert num_links(net) == 1
 
 
-def test_labels_that_are_numbers_keep_them(tmp_path):
-    file = tmp_path / "net.txt"
-    file.write_text("2 1\n1 0\n")
-    assert ends(topology(f"graph:{file}")) == [(0, 1), (1, 0), (1, 2), (2, 1)]
-
-
 def test_a_wrong_file_is_one_clear_line(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         topology(f"graph:{tmp_path / 'none.txt'}")

@@ -183,10 +183,7 @@ class Figures:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], **unseen: Any) -> Self:
-        """Return the record that is so in JSON.
-
-        Figures that an older release did not write are None.
-        """
+        """Return the record that is so in JSON. Figures that are not there are None."""
         values: dict[str, Any] = {}
         for each in places(cls):
             if each.derived:
@@ -199,8 +196,6 @@ class Figures:
                 asked = (one for one in places(inner) if not (one.told.optional or one.derived))
                 known = all(one.path[0] in data for one in asked if one.path)
                 value = data if known else None
-            elif each.maybe and inner is not None and _unknown(inner, value):
-                value = None  # as an older release wrote what is not known
             if inner is not None and value is not None:
                 if each.named:
                     value = {name: inner.from_json(one) for name, one in value.items()}
@@ -216,19 +211,14 @@ class Figures:
         return {each.name: each.plain(each.of(self)) for each in leaves(type(self))}
 
 
-def _unknown(kind: type[Figures], data: Any) -> bool:
-    """Return whether all figures of a record are null in JSON."""
-    tops = [each.path[0] for each in places(kind) if each.path]
-    return isinstance(data, Mapping) and all(data.get(each) is None for each in tops)
-
-
 @dataclasses.dataclass(frozen=True)
 class Place:
     """One figure of a record: its name, its type, and what is told of it.
 
     ``kind`` is a plain type, ``Number``, ``dict`` or a class of ``Figures``. ``several`` says that
     the figure is a list of that kind, ``named`` that it is records of that kind by their names,
-    ``maybe`` that it may be None.
+    ``maybe`` that it may be None. Of a column of a table, ``way`` names the attributes that lead to
+    it, and ``json`` says where JSON has it, with dots: see ``leaves``.
     """
 
     name: str
@@ -238,6 +228,8 @@ class Place:
     told: Told
     derived: bool = False
     maybe: bool = False
+    way: tuple[str, ...] = ()
+    json: str = ""
 
     @property
     def title(self) -> str:
@@ -264,6 +256,12 @@ class Place:
         """Whether a table can have it."""
         whole = self.nested is None and self.kind is not dict
         return self.told.table and not self.several and whole
+
+    def of(self, record: Any, last: str = "") -> Any:
+        """Return the value of a column in a record. ``last`` is another figure beside it."""
+        for name in (*self.way[:-1], last or self.way[-1]):
+            record = None if record is None else getattr(record, name)
+        return record
 
     def plain(self, value: Any) -> Any:
         """Return a value of it as JSON has it."""
@@ -321,58 +319,37 @@ def _kind(annotation: Any) -> tuple[Any, bool, bool]:
     return annotation, False, False
 
 
-@dataclasses.dataclass(frozen=True)
-class Leaf:
-    """One figure as a column of a table: its own, or one of a record that a record holds.
-
-    ``path`` names the attributes that lead to it. ``json`` says where JSON has it, with dots.
-    """
-
-    name: str
-    title: str
-    unit: str | UnitOf
-    kind: Any
-    told: Told
-    path: tuple[str, ...]
-    json: str
-    lead: bool
-    key: bool
-    optional: bool
-
-    def of(self, record: Any, last: str = "") -> Any:
-        """Return its value in a record. ``last`` is another figure beside it."""
-        for name in (*self.path[:-1], last or self.path[-1]):
-            record = None if record is None else getattr(record, name)
-        return record
-
-    def plain(self, value: Any) -> Any:
-        """Return a value of it as JSON has it."""
-        return _as_kind(self.kind, plain(value))
-
-
 @once
-def leaves(kind: type[Figures]) -> tuple[Leaf, ...]:
-    """Return the figures that a class declares as columns of a table."""
-    found: list[Leaf] = []
+def leaves(kind: type[Figures]) -> tuple[Place, ...]:
+    """Return the figures that a class declares as columns of a table.
+
+    They are its own, and those of records that it holds, with what both declare.
+    """
+    found: list[Place] = []
     for each in places(kind):
-        told, at = each.told, ".".join(each.path)
+        told = each.told
         if each.flat:
-            flags = told.lead, told.key, told.optional
-            kept = each.title, told.unit, each.kind, told, (each.name,), at
-            found.append(Leaf(each.column, *kept, *flags))
+            own = dataclasses.replace(told, title=each.title)
+            way, at = (each.name,), ".".join(each.path)
+            found.append(dataclasses.replace(each, name=each.column, told=own, way=way, json=at))
         elif (told.flat is not None or not each.path) and each.nested:
             beside = not each.path
             for inner in leaves(each.nested):
+                own = inner.told
+                own = dataclasses.replace(
+                    own,
+                    title=f"{each.title}, {own.title}" if told.title else own.title,
+                    unit=own.unit or told.unit,
+                    lead=own.lead and (beside or told.lead),
+                    key=own.key and (beside or told.key),
+                    optional=own.optional or told.optional,
+                )
                 leaf = dataclasses.replace(
                     inner,
                     name=(told.flat or "") + inner.name,
-                    title=f"{each.title}, {inner.title}" if told.title else inner.title,
-                    unit=inner.unit or told.unit,
-                    path=(each.name, *inner.path),
+                    told=own,
+                    way=(each.name, *inner.way),
                     json=".".join([*each.path, inner.json]),
-                    lead=inner.lead and (beside or told.lead),
-                    key=inner.key and (beside or told.key),
-                    optional=inner.optional or told.optional,
                 )
                 found.append(leaf)
     return tuple(found)
@@ -470,14 +447,13 @@ def known(value: Any) -> float | None:
     return None if value != value else float(value)
 
 
-def unit_of(figure: Leaf, answer: Figures | None) -> str:
+def unit_of(figure: Place, answer: Figures | None) -> str:
     """Return the unit of a figure. One that is data is looked up in the answer."""
-    if isinstance(figure.unit, UnitOf):
-        return str(getattr(answer, figure.unit.figure, ""))
-    return figure.unit
+    unit = figure.told.unit
+    return str(getattr(answer, unit.figure, "")) if isinstance(unit, UnitOf) else unit
 
 
-def head_of(figure: Leaf, answer: Figures) -> str:
+def head_of(figure: Place, answer: Figures) -> str:
     """Return the title of a figure with its unit, as the head of a table."""
     unit = unit_of(figure, answer)
     return f"{figure.title}, {unit}" if unit else figure.title
@@ -531,7 +507,7 @@ def frame(kind: type[Figures], columns: Mapping[str, Any]) -> pl.DataFrame:
     types: dict[Any, Any] = {float: pl.Float64, int: pl.Int64, str: pl.String, bool: pl.Boolean}
     found: dict[str, pl.Series] = {}
     for each in leaves(kind):
-        if each.optional and each.name not in columns:
+        if each.told.optional and each.name not in columns:
             continue
         values = columns[each.name]
         if isinstance(values, list | tuple):
@@ -560,6 +536,6 @@ def framed(kind: type[Figures], rows: Iterable[Figures]) -> pl.DataFrame:
     listed = [each.row() for each in rows]
     columns = {each.name: [row[each.name] for row in listed] for each in leaves(kind)}
     for each in leaves(kind):
-        if each.optional and all(value is None for value in columns[each.name]):
+        if each.told.optional and all(value is None for value in columns[each.name]):
             del columns[each.name]
     return frame(kind, columns)

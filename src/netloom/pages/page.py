@@ -183,7 +183,7 @@ def _key_figures(named: Sequence[tuple[str, Recorded]]) -> Iterator[Tile]:
     first = records[0]
     name = first.answer.KEY_TABLE
     columns = key_columns(first, name, but=("seed",))
-    for column in sorted(columns, key=lambda each: not each.unit):  # with units first
+    for column in sorted(columns, key=lambda each: not each.told.unit):  # with units first
         values = [
             row[column.name]
             for each in records

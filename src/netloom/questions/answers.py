@@ -456,7 +456,7 @@ class Answer(Figures):
             said = [
                 f"{each.title} {say(each.plain(value), unit_of(each, self))}"
                 for each in leaves(type(row))
-                if each.key and (value := each.of(row)) is not None
+                if each.told.key and (value := each.of(row)) is not None
             ]
             found.append(", ".join(said))
         return "\n".join([*found, *self.remarks()])

@@ -407,10 +407,9 @@ def _algorithms(
     posted: Injection
     for name in names:
         posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
-        each = Algorithm(
-            question.collective, name, len(runner.host_of), fits, question.chunks,
-            FlowLaw(injection=question.injection or posted),
-        )  # fmt: skip
+        law = FlowLaw(injection=question.injection or posted)
+        what = question.collective, name, len(runner.host_of)
+        each = Algorithm(*what, fits, question.chunks, law)
         try:
             own = each.outline()
         except InputError as refused:

@@ -246,18 +246,6 @@ class EdgeWeight(Question, panel="Program"):
     )
 
 
-class ContextSwitches(Question, panel="Processors"):
-    """What it takes a processor to go from one context to another."""
-
-    switch_cycles: int = option(
-        "Time of a context switch, hidden while the processor waits.",
-        unit="cycles",
-        default=0,
-        ge=0,
-        le=2**20,
-    )
-
-
 class HostNames(Question, panel="Program"):
     """The names of nodes."""
 

@@ -16,7 +16,7 @@ from netloom.base.errors import InputError
 from netloom.base.figures import (
     TYPES,
     Figures,
-    Leaf,
+    Place,
     leaves,
     object_schema,
     places,
@@ -88,7 +88,9 @@ MOST_COLUMNS = 9
 """Columns that lists of answers show of a table of which none is marked as a key figure."""
 
 
-def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] = ()) -> list[Leaf]:
+def key_columns(
+    record: Recorded, table: str = "table", *, but: Collection[str] = ()
+) -> list[Place]:
     """Return the columns of a table by which answers are told: its key figures.
 
     Of a table of which none is marked, they are the first in which something is known. Columns of
@@ -106,8 +108,8 @@ def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] 
     there = [each for each in declared if each.name in found.columns]
     if not there:
         raise InputError(f"{record.verb}, {table}", f"no column '{declared[0].name}'", "a new run")
-    marked = any(each.key for each in declared)
-    chosen = [each for each in there if each.name not in but and (each.key or not marked)]
+    marked = any(each.told.key for each in declared)
+    chosen = [each for each in there if each.name not in but and (each.told.key or not marked)]
     if not marked:
         chosen = [each for each in chosen if found[each.name].null_count() < len(found)]
         chosen = chosen[:MOST_COLUMNS]
@@ -282,8 +284,8 @@ def _row(kind: type[Figures], *, in_json: bool) -> dict[str, Any]:
     row = object_schema()
     for each in leaves(kind):
         place = {"json": each.json} if in_json else {}
-        form = titled_schema({"type": TYPES[each.kind]}, each.title, each.unit)
+        form = titled_schema({"type": TYPES[each.kind]}, each.title, each.told.unit)
         row["properties"][each.name] = form | place
-        if not each.optional:
+        if not each.told.optional:
             row["required"].append(each.name)
     return row

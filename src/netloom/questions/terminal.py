@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from netloom.base.figures import Figures, Leaf, leaves, say, shown, unit_of
+from netloom.base.figures import Figures, Place, leaves, say, shown, unit_of
 from netloom.base.words import counted, folded, give_or_take, number, percent
 from netloom.drawing.names import base_names
 from netloom.topology import Topology
@@ -202,7 +202,7 @@ def table(
     if not records:
         return []
     kind = kind or type(records[0])
-    columns = [_column(each, records, answer, plainly) for each in leaves(kind) if each.lead]
+    columns = [_column(each, records, answer, plainly) for each in leaves(kind) if each.told.lead]
     columns = [each for each in columns if any(cell != "–" for cell in each.cells)] or columns
     rows = ([each.cells for each in columns[:keys]] for keys in range(1, len(columns)))
     apart = (len(keys) for keys in rows if len(set(zip(*keys, strict=True))) == len(records))
@@ -264,7 +264,7 @@ def column(title: str, values: Sequence[Any], unit: str = "", *, words: bool = F
 
 
 def _column(
-    leaf: Leaf, records: Sequence[Figures], answer: Figures, plainly: Callable[[str], str]
+    leaf: Place, records: Sequence[Figures], answer: Figures, plainly: Callable[[str], str]
 ) -> Column:
     values = [leaf.plain(leaf.of(each)) for each in records]
     title, unit = leaf.told.head or leaf.title, unit_of(leaf, answer)
@@ -329,7 +329,7 @@ def pairs(record: Figures, answer: Figures, width: int = 80) -> list[str]:
     rows = []
     for leaf in leaves(type(record)):
         value = leaf.of(record)
-        if leaf.lead and value is not None:
+        if leaf.told.lead and value is not None:
             unit, told = unit_of(leaf, answer), leaf.told
             said = say(leaf.plain(value), unit)
             if told.half:

@@ -17,8 +17,6 @@ from .graph import (
 )
 from .measures import (
     average_distance as average_distance,
-    bisection_bounds as bisection_bounds,
-    bisection_width as bisection_width,
     degree as degree,
     diameter as diameter,
     hop_distances as hop_distances,

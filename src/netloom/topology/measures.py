@@ -1,22 +1,20 @@
-"""Measures of networks: degree, links, distances, bisection, and whether all is alike.
+"""Measures of networks: degree, links, distances, and whether all is alike.
 
-Distances between hosts are hops: channels between routers. The bisection width is the least
-bandwidth between two halves of the hosts. ``check_alike`` and ``check_direct`` refuse networks that
-a simulator or a model does not take.
+Distances between hosts are hops: channels between routers. ``check_alike`` and ``check_direct``
+refuse networks that a simulator or a model does not take.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from math import isclose, prod
 from typing import Any
 
 import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
-from netloom.topology.core import HyperXShape, Topology, TreeShape, adjacency, way_back
+from netloom.topology.core import Topology, adjacency, way_back
 from netloom.topology.cubes import Cube
 from netloom.topology.faults import working_nodes
 
@@ -184,24 +182,19 @@ def diameter(topology: Topology) -> int:
     >>> diameter(mesh(8, 8)), diameter(torus(8, 8)), diameter(topology("fat-tree:4x3"))
     (14, 8, 4)
     """
-    routers, shape = topology.routers, topology.family
-    if isinstance(shape, TreeShape):
-        climbed = [level for level, many in enumerate(shape.children) if many > 1]
-        return 2 * climbed[-1] if climbed else 0
+    routers = topology.routers
     if isinstance(routers, Cube) and alike(topology):
         reach = zip(routers.sides, routers.wraps, strict=True)
         return sum(side // 2 if wrap else side - 1 for side, wrap in reach)
-    if isinstance(routers.family, HyperXShape) and alike(topology):
-        return sum(side > 1 for side in routers.family.sides)
-    return max((int(row.max()) for row, _ in _distance_rows(topology)), default=0)
+    return max((int(rows.max()) for rows in _distance_rows(topology)), default=0)
 
 
 def average_distance(topology: Topology) -> float:
     """Return the mean distance over all ordered pairs of *distinct* hosts that work, in hops.
 
     On a square mesh this is exactly 2√N/3 (Chittor 1991, eq. 3.18, whose middle form counts
-    pairs of a node with itself too and so comes out a little lower). Trees, cubes and HyperX take
-    the time of their closed forms. Other networks are searched from each router that has hosts.
+    pairs of a node with itself too and so comes out a little lower). Of cubes a closed form has it.
+    Other networks are searched from each router that has hosts.
 
     Raises
     ------
@@ -219,36 +212,18 @@ def average_distance(topology: Topology) -> float:
     hosts = len(working_nodes(topology))
     if hosts < 2:
         return 0.0
-    total = _closed_sum(topology)
-    if total is None:
-        total = sum(float((row * weight).sum()) for row, weight in _distance_rows(topology))
-    return total / (hosts * (hosts - 1))
-
-
-def _closed_sum(topology: Topology) -> float | None:
-    """Return the sum of the distances of all ordered pairs of hosts, where a formula has it."""
-    routers, shape = topology.routers, topology.family
-    if isinstance(shape, TreeShape):
-        below, total = shape.children[0], 0
-        for level, many in enumerate(shape.children[1:], 1):
-            total += 2 * level * below * (many - 1)  # hosts first met 2 * level hops away
-            below *= many
-        return topology.num_hosts * total
-    if not alike(topology):
-        return None
-    if isinstance(routers, Cube):
+    routers = topology.routers
+    if isinstance(routers, Cube) and alike(topology):
         between = 0  # exactly, by summing dimension by dimension
         for side, wrap in zip(routers.sides, routers.wraps, strict=True):
             pairs = side * (side * side - 1) // 3
             if wrap:
                 pairs = side * sum(min(x, side - x) for x in range(side))
             between += pairs * (routers.num_routers // side) ** 2
-    elif isinstance(routers.family, HyperXShape):
-        many = routers.num_routers
-        between = sum(many * (many - many // side) for side in routers.family.sides)
+        total: float = between * (topology.num_hosts // routers.num_routers) ** 2
     else:
-        return None
-    return between * (topology.num_hosts // routers.num_routers) ** 2
+        total = sum(float(rows.sum()) for rows in _distance_rows(topology))
+    return total / (hosts * (hosts - 1))
 
 
 def alike(topology: Topology) -> bool:
@@ -332,43 +307,16 @@ def _least(values: Floats, owner: Ints, count: int, axis: int) -> Floats:
     return found
 
 
-def _places(topology: Topology) -> tuple[Ints, Floats]:
-    """Return one working host of each place where some hang, and how many hang there.
-
-    Two hosts of one place are as far as any other two from any third.
-    """
-    hosts = working_nodes(topology).astype(np.int64)
-    ports, owner = _ports(topology, hosts)
-    most = int(np.bincount(owner).max(initial=1))
-    key = np.full((len(hosts), 2 * most), -1, np.int64)
-    at = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    key[owner, at] = topology.injection_router[ports]
-    key[owner, most + at] = topology.ejection_router[ports]
-    key[:, :most].sort(axis=1)
-    key[:, most:].sort(axis=1)
-    _, one, counts = np.unique(key, axis=0, return_index=True, return_counts=True)
-    return hosts[one], counts.astype(np.float64)
-
-
-def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
-    """Yield blocks of the distances between places of hosts, and how many ordered pairs have each.
-
-    Distances of no pair are 0.
-    """
+def _distance_rows(topology: Topology) -> Iterator[Floats]:
+    """Yield the distances from some working hosts to all of them, block by block."""
     if topology.num_routers > MOST_NODES_BY_SEARCH:
         what = "nodes" if topology.direct else "routers"
         found = f"{topology.num_routers} {what}"
         raise InputError(topology.name, found, f"at most {MOST_NODES_BY_SEARCH} here")
-    hosts, counts = _places(topology)
-    block = max(1, 2**22 // topology.num_routers)
+    hosts = working_nodes(topology)
+    block = max(1, 2**22 // max(topology.num_routers, topology.num_hosts))
     for first in range(0, len(hosts), block):
-        some = slice(first, first + block)
-        rows = host_distances(topology, hosts[some], hosts)
-        weight = np.outer(counts[some], counts)
-        own = np.arange(len(rows))
-        weight[own, first + own] -= counts[some]
-        rows[weight == 0] = 0
-        yield rows, weight
+        yield hop_distances(topology, hosts[first : first + block])[:, hosts]
 
 
 def router_heights(topology: Topology, lowest: Ints | None = None) -> Ints:
@@ -396,192 +344,3 @@ def heights(lowest: Ints | Bools, source: Ints, target: Ints, count: int) -> Int
         if np.array_equal(nearer, height):
             return height
         height = nearer
-
-
-MOST_ROUTERS_BY_SPECTRUM = 2048
-"""Most routers of a network that is bounded by the eigenvalues of its matrix."""
-
-
-def bisection_width(topology: Topology) -> float:
-    """Return the least bandwidth of channels whose removal parts the hosts into two halves.
-
-    In flits/cycle one way, which for channels all alike is also the number of links. If hosts
-    are apart from routers, a link between a host and its router counts as any other. An odd number
-    of hosts is halved to within one. Exact, for networks that ``bisection_bounds`` has exactly.
-
-    Raises
-    ------
-    InputError
-        If the width is not known exactly (the problem is NP-hard in general).
-
-    Examples
-    --------
-    >>> from netloom.topology import hypercube, mesh, topology
-    >>> bisection_width(hypercube(8)), bisection_width(mesh(8, 8)), bisection_width(mesh(3, 3))
-    (128, 8, 4)
-    >>> bisection_width(topology("fat-tree:k=8")), bisection_width(topology("leaf-spine:8x4x8"))
-    (64.0, 16.0)
-    """
-    lower, upper = bisection_bounds(topology)
-    if not isclose(lower, upper):  # bounds by eigenvalues meet to within rounding
-        found = f"a bisection width between {lower:.4g} and {upper:.4g}"
-        raise InputError(topology.name, found, "a mesh, torus or hypercube, HyperX or full tree")
-    return upper
-
-
-def bisection_bounds(topology: Topology) -> tuple[float, float]:
-    """Return a lower and an upper bound of the bisection width, equal where it is known.
-
-    - k-ary n-cubes: halving cuts the dimension that is cheapest to cut. If its side is odd, the
-      middle layer is itself halved in the next dimension, and so on until a side is even. Aroca &
-      Fernández Anta, *Bisection (band)width of product networks*, 2014, prove this for arrays, and
-      twice that for tori. A ring of k counts as a line of k/2 with twice the links. This was
-      checked by exhaustion, mixed wraps included, up to 16 nodes. With several hosts per router it
-      is exact if the cheapest side is even. The same cut then reaches the isoperimetric number, so
-      that cutting off hosts one by one does not help (Azizoğlu & Eğecioğlu, *The bisection width
-      and the isoperimetric number of arrays*, 2004).
-    - HyperX: the best sets of any size of a product of complete graphs fill its largest sides
-      first (Lindsey, *Assignment of numbers to vertices*, 1964). Of these, and hosts cut off
-      beside, the best.
-    - Trees whose links of a level are alike: let each host of one half send evenly to the other
-      half over all links up. Level l of total bandwidth L_l then carries at most N/2 · N/L_l on the
-      scale of its links. So min L_l/2 is a lower bound. Cutting off half of the subtrees below a
-      level costs L_l/2.
-    - Other networks with as many hosts on each router: λ₂·R/4 of the matrix of bandwidths
-      (Donath & Hoffman 1973), and the best cut across the order of its second eigenvector.
-
-    Raises
-    ------
-    InputError
-        If hosts hang unevenly, channels lead one way only, or there are too many routers.
-
-    Examples
-    --------
-    >>> from netloom.topology import topology
-    >>> bisection_bounds(topology("hyperx:4x4/4"))
-    (16.0, 16.0)
-    """
-    routers = topology.routers
-    if isinstance(topology.family, TreeShape):
-        levels = _level_bandwidths(topology, topology.family)
-        if levels is not None:
-            return _tree_bounds(topology.family, levels)
-    elif alike(topology) and topology.even:
-        if isinstance(routers, Cube):
-            width, one_cut = _cube_width(routers)
-            if topology.direct:
-                return width, width
-            if one_cut:
-                least = min(float(width), topology.num_hosts / 2)
-                return least, least
-        if isinstance(routers.family, HyperXShape):
-            hosts = topology.num_hosts // routers.num_routers
-            least = _hyperx_width(routers.family, hosts)
-            return least, least
-    return _spectral_bounds(topology)
-
-
-def _cube_width(cube: Cube) -> tuple[int, bool]:
-    """Return the width, and whether it is that of one cut through the cheapest dimension."""
-    dimensions = sorted(  # the one that is cheapest to cut first
-        (
-            (side / 2 if wrap else float(side), side, 2 if wrap else 1)
-            for side, wrap in zip(cube.sides, cube.wraps, strict=True)
-            if side > 1
-        ),
-        reverse=True,
-    )
-    width = 0
-    for index, (_, side, links) in enumerate(dimensions):
-        width += links * prod(other for _, other, _ in dimensions[index + 1 :])
-        if side % 2 == 0:
-            return width, index == 0
-    return width, False
-
-
-def _hyperx_width(shape: HyperXShape, hosts: int) -> float:
-    """Return the least of links cut and hosts cut off, over how many routers a side has."""
-    sides = sorted(shape.sides)  # the largest varies fastest
-    routers = prod(sides)
-    earlier = np.zeros(routers, np.int64)  # links from each router to those before it
-    stride = routers
-    for side in sides:
-        stride //= side
-        earlier += np.arange(routers) // stride % side
-    size = np.arange(routers + 1)
-    inside = np.append(0, np.cumsum(earlier))
-    cut = shape.lanes * (size * sum(side - 1 for side in sides) - 2 * inside)
-    return float((cut + _hosts_cut_off(size, hosts, routers)).min())
-
-
-def _hosts_cut_off(size: Ints, hosts: int, routers: int) -> Ints:
-    """Return how many hosts must leave the side of their routers for two halves of hosts."""
-    half = hosts * routers // 2
-    return np.minimum(abs(hosts * size - half), abs(hosts * (routers - size) - half))
-
-
-def _level_bandwidths(topology: Topology, shape: TreeShape) -> list[float] | None:
-    """Return the bandwidth upwards of each level's links together. None where links differ."""
-    level_of = np.repeat(
-        np.arange(shape.levels + 1), [shape.width(level) for level in range(shape.levels + 1)]
-    )
-    if shape.router_at is not None:
-        placed = level_of[topology.num_hosts :].copy()
-        level_of[topology.num_hosts + shape.router_at] = placed
-    source, target = level_of[topology.source_end], level_of[topology.target_end]
-    found = []
-    for level in range(1, shape.levels + 1):
-        up = topology.channel_bandwidth[(source == level - 1) & (target == level)]
-        down = topology.channel_bandwidth[(source == level) & (target == level - 1)]
-        if not (up == up[0]).all() or not (down == up[0]).all():
-            return None
-        found.append(float(up.sum()))
-    return found
-
-
-def _tree_bounds(shape: TreeShape, levels: list[float]) -> tuple[float, float]:
-    hosts = shape.width(0)
-    half = hosts // 2
-    sizes = [prod(shape.children[:level]) for level in range(shape.levels)]
-    each = [total * size / hosts for total, size in zip(levels, sizes, strict=True)]
-    upper = []
-    for first in range(shape.levels):
-        left, cost = half, 0.0
-        for size, links in zip(sizes[first::-1], each[first::-1], strict=True):
-            cost += left // size * links
-            left %= size
-        upper.append(cost)
-    return min(levels) / hosts * half, min(upper)
-
-
-def _spectral_bounds(topology: Topology) -> tuple[float, float]:
-    routers = topology.routers
-    size = routers.num_routers
-    if not alike(topology) or size > MOST_ROUTERS_BY_SPECTRUM or size < 2:
-        found = f"{size} routers with {topology.num_hosts} hosts"
-        most = f"2 to {MOST_ROUTERS_BY_SPECTRUM} routers"
-        raise InputError(topology.name, found, f"{most} with as many hosts each, nothing broken")
-    between = np.zeros((size, size))
-    ends = routers.channel_source, routers.channel_target
-    np.add.at(between, ends, topology.channel_bandwidth[: routers.num_channels])
-    if not np.array_equal(between, between.T):
-        raise InputError(topology.name, "channels that differ by direction", "links both ways")
-    values, vectors = np.linalg.eigh(np.diag(between.sum(axis=1)) - between)
-    some = np.arange(size + 1)
-    lower = np.maximum(values[1], 0) * some * (size - some) / size
-    orders = (np.arange(size), np.argsort(vectors[:, 1], kind="stable"))
-    upper = np.min([_cuts(between[np.ix_(order, order)]) for order in orders], axis=0)
-    if not topology.ports_listed:
-        return float(lower[size // 2]), float(upper[size // 2])
-    ports = topology.port_bandwidth
-    if not (ports == ports[0]).all():
-        raise InputError(topology.name, "host ports that differ", "all of one bandwidth")
-    cut_off = ports[0] * _hosts_cut_off(some, topology.num_hosts // size, size)
-    return float((lower + cut_off).min()), float((upper + cut_off).min())
-
-
-def _cuts(between: Floats) -> Floats:
-    """Return the bandwidth between the first s routers and the others, for s = 0 … size."""
-    inside = np.cumsum(np.triu(between, 1).sum(axis=0))
-    all_links = np.cumsum(between.sum(axis=1))
-    return np.append(0, all_links - 2 * inside)

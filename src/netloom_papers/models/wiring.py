@@ -74,8 +74,7 @@ def layout_bisection(topology: Topology) -> int:
     """Return the links that join the two halves of the nodes: η(N/2 − 1), floored for odd N.
 
     Definition 15 of Chittor 1991 prints η(N/2), which under definition 14 parts N/2 + 1 nodes
-    from N/2 − 1. The values that the thesis quotes are those of N/2 − 1. The fewest links over
-    all layouts of a k-ary n-cube are ``netloom.topology.bisection_width``.
+    from N/2 − 1. The values that the thesis quotes are those of N/2 − 1.
 
     Examples
     --------

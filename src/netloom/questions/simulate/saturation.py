@@ -21,11 +21,13 @@ from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load import (
     CURVE as OF_LOADS,
     LoadAnswer,
+    SimulatedNetwork,
+    UnderLoad,
     limit_said,
     longer,
     one_point,
+    prepare,
 )
-from netloom.questions.simulate.network import SimulatedNetwork, UnderLoad, prepare
 from netloom.questions.terminal import around, arrow, rough
 from netloom.simulation.network.figures import Point, Search
 from netloom.simulation.network.run import advice_of, bracket_saturation, with_programs

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from netloom.base import units
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, Leaf, Number, derived, figure, leaves, say, unseen
+from netloom.base.figures import SHARE, Figures, Number, Place, derived, figure, leaves, say, unseen
 from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import LARGEST, parse_bytes, parse_seconds
@@ -41,9 +41,6 @@ from netloom.topology import Topology
 from netloom.workload.programs.collectives.msccl import Execution, executed, parse_msccl
 from netloom.workload.programs.messages import with_costs
 from netloom.workload.programs.traces import Replay, Trace
-
-if TYPE_CHECKING:
-    pass
 
 CYCLES = "cycles"
 
@@ -283,7 +280,7 @@ class TraceReplay(Answer):
         said = "omputing takes no time: add tflops=N to the program (10^12 operations per second)"
         return f"{note} C{said}" if note else f"* c{said}"
 
-    def spent(self) -> list[tuple[Number, Leaf]]:
+    def spent(self) -> list[tuple[Number, Place]]:
         """Return the parts of the critical path that take time, and how long each takes."""
         path = self.critical_path
         found = [(each.of(path) or 0, each) for each in leaves(figures.Spent)]

@@ -18,7 +18,7 @@ from netloom.drawing.frame import BEST, THIS
 from netloom.drawing.timelines import Timeline
 from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import InstanceOf, Question, option
-from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
+from netloom.questions.fields import Placed, ProgramFile
 from netloom.questions.named import entering, network_again, placed, program_on, provenance_of
 from netloom.questions.outputs import PLOT, perfetto_output
 from netloom.questions.register import asks
@@ -257,10 +257,18 @@ class TransactionFields(Question, panel="Transactions"):
         shown_default="as long as 10 unhindered transactions",
     )
     timeline: bool = option("Keep the times of each message, for a timeline.", default=False)
+    switch_cycles: int = option(
+        "Time of a context switch, hidden while the processor waits.",
+        default=0,
+        ge=0,
+        le=2**20,
+        panel="Processors",
+        unit=CYCLES,
+    )
 
 
 class TransactionQuestion(
-    ProgramQuestion, ContextSwitches, TransactionFields, Placed, ProgramFile, CommunicatingProgram
+    ProgramQuestion, TransactionFields, Placed, ProgramFile, CommunicatingProgram
 ):
     """Processors whose contexts run, issue a transaction and wait for it."""
 
