@@ -186,7 +186,7 @@ def diameter(topology: Topology) -> int:
     if isinstance(routers, Cube) and alike(topology):
         reach = zip(routers.sides, routers.wraps, strict=True)
         return sum(side // 2 if wrap else side - 1 for side, wrap in reach)
-    return max((int(rows.max()) for rows in _distance_rows(topology)), default=0)
+    return max((int(row.max()) for row, _ in _distance_rows(topology)), default=0)
 
 
 def average_distance(topology: Topology) -> float:
@@ -222,7 +222,7 @@ def average_distance(topology: Topology) -> float:
             between += pairs * (routers.num_routers // side) ** 2
         total: float = between * (topology.num_hosts // routers.num_routers) ** 2
     else:
-        total = sum(float(rows.sum()) for rows in _distance_rows(topology))
+        total = sum(float((row * weight).sum()) for row, weight in _distance_rows(topology))
     return total / (hosts * (hosts - 1))
 
 
@@ -307,16 +307,43 @@ def _least(values: Floats, owner: Ints, count: int, axis: int) -> Floats:
     return found
 
 
-def _distance_rows(topology: Topology) -> Iterator[Floats]:
-    """Yield the distances from some working hosts to all of them, block by block."""
+def _places(topology: Topology) -> tuple[Ints, Floats]:
+    """Return one working host of each place where some hang, and how many hang there.
+
+    Two hosts of one place are as far as any other two from any third.
+    """
+    hosts = working_nodes(topology).astype(np.int64)
+    ports, owner = _ports(topology, hosts)
+    most = int(np.bincount(owner).max(initial=1))
+    key = np.full((len(hosts), 2 * most), -1, np.int64)
+    at = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    key[owner, at] = topology.injection_router[ports]
+    key[owner, most + at] = topology.ejection_router[ports]
+    key[:, :most].sort(axis=1)
+    key[:, most:].sort(axis=1)
+    _, one, counts = np.unique(key, axis=0, return_index=True, return_counts=True)
+    return hosts[one], counts.astype(np.float64)
+
+
+def _distance_rows(topology: Topology) -> Iterator[tuple[Floats, Floats]]:
+    """Yield blocks of the distances between places of hosts, and how many ordered pairs have each.
+
+    Distances of no pair are 0.
+    """
     if topology.num_routers > MOST_NODES_BY_SEARCH:
         what = "nodes" if topology.direct else "routers"
         found = f"{topology.num_routers} {what}"
         raise InputError(topology.name, found, f"at most {MOST_NODES_BY_SEARCH} here")
-    hosts = working_nodes(topology)
-    block = max(1, 2**22 // max(topology.num_routers, topology.num_hosts))
+    hosts, counts = _places(topology)
+    block = max(1, 2**22 // topology.num_routers)
     for first in range(0, len(hosts), block):
-        yield hop_distances(topology, hosts[first : first + block])[:, hosts]
+        some = slice(first, first + block)
+        rows = host_distances(topology, hosts[some], hosts)
+        weight = np.outer(counts[some], counts)
+        own = np.arange(len(rows))
+        weight[own, first + own] -= counts[some]
+        rows[weight == 0] = 0
+        yield rows, weight
 
 
 def router_heights(topology: Topology, lowest: Ints | None = None) -> Ints:
