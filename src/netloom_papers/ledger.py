@@ -17,9 +17,11 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import altair as alt
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from netloom._version import __version__
@@ -28,11 +30,6 @@ from netloom.base.words import counted
 from netloom.questions.answers import Verdict
 from netloom.simulation.steady import batch_interval
 from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, exhibit_chart
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
 
 PAPERS = {
     "chittor": ("chittor", "chittor_programs"),
@@ -151,10 +148,9 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
-        names = (
-            "paper", "item", "quantity", "kind", "number", "printed", "computed", "deviation",
-            "tolerance", "tolerance_class", "at_most", "cause", "misprint", "within", "reason",
-        )  # fmt: skip
+        compared = ("paper", "item", "quantity", "kind", "number", "printed", "computed")
+        judged = ("deviation", "tolerance", "tolerance_class", "at_most", "cause", "misprint")
+        names = (*compared, *judged, "within", "reason")
         row = {name: getattr(self, name) for name in names}
         unknown = {name: None for name in ("computed", "deviation") if isnan(row[name])}
         return row | unknown
@@ -303,8 +299,6 @@ class Validation:
 
     def table(self) -> pl.DataFrame:
         """Return one line per row, as ``Row.to_dict`` has it."""
-        import polars as pl
-
         return pl.DataFrame([row.to_dict() for row in self.rows], infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -590,8 +584,6 @@ class Picture:
 
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row per point or cell, with the panel it belongs to."""
-        import polars as pl
-
         named = ((pl.lit(panel.title).alias("panel"), panel.table) for panel in self.panels)
         parts = [table.select(title, pl.all()) for title, table in named]
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame({"panel": []})

@@ -388,9 +388,7 @@ def _state(setup: layout.Setup, seed: int) -> layout.State:
         latency_counts=np.zeros(0, np.int64),
         per_step=np.zeros(0, np.int64),
         stream_keys=stream_keys(seed, layout.STREAMS),
-        heads=np.zeros(8, np.int32),
-        ports=np.zeros(8, np.int32),
-        rivals=np.zeros(8, np.int32),
+        **{name: np.zeros(8, np.int32) for name in ("heads", "ports", "rivals")},
     )
 
 

@@ -217,17 +217,11 @@ def _hot_spots(engine: CombiningEngine) -> dict[str, NDArray[Any]]:
     came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
     modules = np.concatenate([traffic.hot_spots, came])
     elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=traffic.pes)
-    requests, accesses = engine.issued_to[modules], engine.accesses[modules]
+    found = {"requests": engine.issued_to[modules], "accesses": engine.accesses[modules]}
     steps = max(engine.step, 1)
-    return {
-        "module": modules,
-        "elements": elements[modules],
-        "requests": requests,
-        "accesses": accesses,
-        "requests_per_step": requests / steps,
-        "accesses_per_step": accesses / steps,
-        "busy": accesses * engine.network.service_steps / steps,
-    }
+    rates = {f"{name}_per_step": each / steps for name, each in found.items()}
+    busy = found["accesses"] * engine.network.service_steps / steps
+    return {"module": modules, "elements": elements[modules], **found, **rates, "busy": busy}
 
 
 def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
@@ -246,14 +240,15 @@ def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
 
 def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     """Return what was completed per element and step, and whether that is what was asked for."""
+    figures = ("throughput", "throughput_ci95", "growth")
     per_step = engine.per_step[:made].astype(np.float64)
     begin = steady.warmup_packets(per_step[:, 1])
     per_step = per_step[made // 2 if begin is None else begin :]
     many = len(per_step)
     if many < BATCHES:
-        found = dict.fromkeys(("throughput", "throughput_ci95", "growth"), np.nan)
         reason = f"too short to tell: {made} steps"
-        return found | {"stable": None, "piles_up": False, "reason": reason}
+        unknown = {"stable": None, "piles_up": False, "reason": reason}
+        return dict.fromkeys(figures, np.nan) | unknown
     _, completed, _ = _batches(per_step)
     edges = _edges(many)
     throughput, half = steady.run_interval(completed, np.diff(edges) * float(engine.network.pes))
@@ -270,14 +265,9 @@ def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     elif not (growth > steady.BEHIND and straight > steady.STRAIGHT):
         stable = True
         reason = f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
-    return {
-        "throughput": throughput,
-        "throughput_ci95": half,
-        "growth": growth,
-        "stable": stable,
-        "piles_up": not stable and refused <= steady.BEHIND,
-        "reason": reason,
-    }
+    piles_up = not stable and refused <= steady.BEHIND
+    found = dict(zip(figures, (throughput, half, growth), strict=True))
+    return found | {"stable": stable, "piles_up": piles_up, "reason": reason}
 
 
 def _edges(length: int) -> Ints:

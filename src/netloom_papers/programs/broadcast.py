@@ -516,21 +516,13 @@ class _BroadcastRun(ProgramRun):
         sums = np.bincount(batch, latency, steady.MOST_BATCHES)
         mean, ci95 = steady.run_interval(sums, counts)
         batches = steady.merge_correlated(sums, counts)
-        middle, high = np.percentile(latency, [50, 99], method="inverted_cdf")
+        shares = np.percentile(latency, [50, 99, 100], method="inverted_cdf").tolist()
         precise = (
             np.count_nonzero(batches[1]) >= steady.PRECISE_BATCHES
             and len(latency) >= steady.PRECISE_PACKETS
             and steady.autocorrelation(*batches) <= steady.CORRELATED
         )
-        return Latency(
-            messages=len(latency),
-            mean=mean,
-            ci95=ci95,
-            p50=float(middle),
-            p99=float(high),
-            max=float(latency.max()),
-            precision=ci95 / mean if precise else np.nan,
-        )
+        return Latency(len(latency), mean, ci95, *shares, ci95 / mean if precise else np.nan)
 
     def _stability(self) -> steady.Stability:
         """Say whether the network kept up: what waits, copies to come included, by sending node."""

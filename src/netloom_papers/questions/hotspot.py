@@ -515,14 +515,10 @@ class HotSpotSimulation(OfSystem):
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
 
 
+COLUMNS = "rate", "steps_mean", "unhindered_steps", "steps_ci95", "throughput", "stable"
 CURVE = CurveKind(
     BY_RATE,
-    "rate",
-    "steps_mean",
-    "unhindered_steps",
-    "steps_ci95",
-    "throughput",
-    "stable",
+    *COLUMNS,
     besides=("rate", "steps", "replications"),
     detail=lambda record, *_: None if record.answer.several else record,  # a picture of one rate
 )

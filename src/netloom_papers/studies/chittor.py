@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import product
 from math import isqrt, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from netloom import contention
@@ -27,12 +28,7 @@ from netloom_papers.exhibits import PRINTED, Cell, Plot, curve, grid, plot
 from netloom_papers.ledger import Against, Drawn, Found, Item, Known, Made, published
 from netloom_papers.models import wiring
 
-if TYPE_CHECKING:
-    import polars as pl
-
 ROW_FIRST = DimensionOrder()
-
-DELAYS: tuple[wiring.Delay, ...] = ("constant", "logarithmic", "linear")
 
 SLOWDOWNS = (2.0, 5.0, 10.0, np.inf)
 """θ of figure 3.4.B."""
@@ -105,7 +101,7 @@ def _draw_table_2_1(_: Made) -> Drawn:
     """The printed ratios of channel bandwidths beside those without its simplifications."""
     nodes = 2 ** np.arange(4, 15)
     curves = []
-    for delay in DELAYS:
+    for delay in wiring.DELAYS:
         printed = wiring.channel_bandwidth_ratio(nodes, delay, form="chittor-1991")
         curves.append(curve(f"{delay} delay", nodes, printed, PRINTED))
         curves.append(curve(f"{delay} delay", nodes, wiring.channel_bandwidth_ratio(nodes, delay)))
@@ -490,9 +486,7 @@ ITEMS = (
     Item("table 2.2", _table_2_2, _draw_table_2_2),
     Item("table 2.3", draw=_draw_table_2_3),
     Item("figure 2.1", _of_networks, _draw_figure_2_1),
-    Item("theorem 1", _of_networks),
-    Item("theorem 2", _of_networks),
-    Item("theorem 3", _of_networks),
+    *(Item(f"theorem {number}", _of_networks) for number in (1, 2, 3)),
     Item("figure 2.2", draw=_draw_figure_2_2),
     Item("equation 2.20", _equation_2_20),
     Item("figure 2.3", draw=_draw_figure_2_3),
@@ -500,11 +494,9 @@ ITEMS = (
     Item("equation 3.11", _equation_3_11),
     Item("figure 3.4", draw=_draw_figure_3_4),
     Item("figure 3.5", draw=_draw_figure_3_5),
-    Item("equation 3.17", _of_networks),
-    Item("equation 3.18", _of_networks),
+    *(Item(f"equation 3.{number}", _of_networks) for number in (17, 18)),
     Item("figure 3.8", draw=_draw_figure_3_8),
-    Item("figure 3.9", draw=_of_estimates),
-    Item("figure 3.10", draw=_of_estimates),
+    *(Item(f"figure 3.{number}", draw=_of_estimates) for number in (9, 10)),
     Item("table 3.1", _table_3_1, _draw_table_3_1),
     Item("lemma 6", _lemmas_6_and_7),
     Item("table 3.2", _table_3_2, tabled(r"(.*), (N.*), (\w+) node (.*)", r"\2", r"\1, \3 \4")),

@@ -21,9 +21,10 @@ from functools import cache, partial
 from itertools import product
 from math import isqrt
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from netloom.base.arrays import Floats, Ints
 from netloom.machines import machine
@@ -36,9 +37,6 @@ from netloom_papers.programs.neighbour_patterns import node_costs
 from netloom_papers.questions.simulate.pattern import PatternSimulation, simulate_pattern
 from netloom_papers.studies.chittor import placed
 from netloom_papers.studies.running import run_side_by_side
-
-if TYPE_CHECKING:
-    import polars as pl
 
 APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traffic (%)"
 AXES = APPLIED_PERCENT, ACTUAL_PERCENT
@@ -137,8 +135,6 @@ def transposes(side: int, size: int, policy: str, known: Known) -> pl.DataFrame:
 
     ``added_us`` is what contention adds to the two messages of a loop.
     """
-    import polars as pl
-
     thinks = tuple(known["think_us"])
     found = _pattern("transpose", side, (size,), thinks, loops=known["loops"], arbitration=policy)
     added = {
@@ -275,8 +271,6 @@ def run_loops(known: Known, points: Iterable[tuple[str, float]], runs: int) -> p
     runs
         Seeds, from 1 on, that each point is run with.
     """
-    import polars as pl
-
     options = {case: known.get("common", {}) | more for case, more in known["cases"].items()}
     cases = [(*point, seed) for point, seed in product(points, range(1, runs + 1))]
     loops = [partial(_loop, applied, seed, **options[case]) for case, applied, seed in cases]
@@ -385,19 +379,11 @@ ITEMS = (
     Item("figure 4.8", draw=_of_transposes),
     Item("table 4.1", _table_4_1, _draw_table_4_1),
     Item("figure 4.11", _figure_4_11, _draw_figure_4_11),
-    Item("figure 4.12", draw=_of_transposes),
-    Item("figure 4.13", draw=_of_transposes),
+    *(Item(f"figure 4.{number}", draw=_of_transposes) for number in (12, 13)),
     Item("figure 4.14", _figure_4_14, _of_transposes),
     Item("figure 5.6", _compared, _draw_figure_5_6),
     Item("figure 5.7", draw=partial(_draw_speed, CYCLES, 1)),
     Item("figure 5.8", draw=partial(_draw_speed, COST, 2)),
-    Item("figure 5.9", _compared, _draw_loops),
-    Item("figure 5.10", _compared, _draw_loops),
-    Item("figure 5.11", _compared, _draw_loops),
-    Item("figure 5.12", _compared, _draw_loops),
-    Item("figure 5.13", _compared, _draw_loops),
-    Item("figure 5.14", _compared, _draw_loops),
-    Item("figure 5.15", _compared, _draw_loops),
-    Item("figure 5.16", _compared, _draw_loops),
+    *(Item(f"figure 5.{number}", _compared, _draw_loops) for number in range(9, 17)),
 )
 """In the order of the thesis."""

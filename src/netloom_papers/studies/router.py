@@ -33,7 +33,7 @@ from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
 from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts
-from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
+from netloom.workload import Traffic, parse_traffic
 from netloom.workload.traffic import pairs, permutation
 from netloom_papers.ledger import Against, Found, Item, Known, Row
 from netloom_papers.studies.booksim import cases, networks
@@ -97,11 +97,10 @@ def _runs(known: Known) -> Iterator[Row]:
                 reason = about["reason"]
             elif item == cases.PEAK and not reason and not case.traffic.name.startswith("uniform"):
                 reason = networks.DIFFERENCES["past saturation"]
-            yield Row(
-                "router", item, case.name, value, computed.get(item, nan), about["tolerance"],
-                reason, cause="one run" if reason and not case.difference else "",
-                kind="implementation",
-            )  # fmt: skip
+            compared = value, computed.get(item, nan), about["tolerance"], reason
+            cause = "one run" if reason and not case.difference else ""
+            of = "router", item, case.name
+            yield Row(*of, *compared, cause=cause, kind="implementation")
 
 
 def queue_wait(load: float, flits: int, cycles: int = 1) -> float:
@@ -279,10 +278,7 @@ def _run(
     net: Topology, routing: str, traffic: Traffic, model: Router, load: float, flits: int
 ) -> Run:
     routed = virtual_channel_routing(net, routing, num_vcs=model.vcs)
-    return Run(
-        net, routed, model, traffic, load,
-        lengths=parse_lengths(str(flits)), arrivals=parse_arrivals("bernoulli"), seed=1,
-    )  # fmt: skip
+    return Run(net, routed, model, traffic, load, **cases.packets_of(flits), seed=1)
 
 
 ITEMS = (

@@ -211,15 +211,10 @@ def _latencies(point: BroadcastRun) -> str:
     return ", ".join(parts)
 
 
-BY_RATE = Axes(
-    "rate, messages/node/cycle", "latency of unicast messages", "cycles",
-    "accepted messages/node/cycle",
-)  # fmt: skip
+BY_RATE = Axes(f"rate, {MESSAGES}", "latency of unicast messages", "cycles", f"accepted {MESSAGES}")
 
-CURVE = CurveKind(
-    BY_RATE, "rate", "unicast_latency_mean", "zero_load_latency", "unicast_latency_ci95",
-    "accepted", "stable", besides=("rate",),
-)  # fmt: skip
+UNICAST = "unicast_latency_mean", "zero_load_latency", "unicast_latency_ci95"
+CURVE = CurveKind(BY_RATE, "rate", *UNICAST, "accepted", "stable", besides=("rate",))
 
 
 class BroadcastFields(Question, panel="Broadcast"):

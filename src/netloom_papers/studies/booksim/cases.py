@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import inf, sqrt
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -189,10 +189,13 @@ class Case:
     def run(self, load: float, seed: int) -> Run:
         """Return a run that has not begun."""
         assert self.routing is not None
-        return Run(
-            self.network, self.routing, self.router, self.traffic, load,
-            lengths=parse_lengths(str(self.flits)), arrivals=parse_arrivals("bernoulli"), seed=seed,
-        )  # fmt: skip
+        system = self.network, self.routing, self.router, self.traffic
+        return Run(*system, load, **packets_of(self.flits), seed=seed)
+
+
+def packets_of(flits: int) -> dict[str, Any]:
+    """Return what a run is told of packets of one length that come by Bernoulli processes."""
+    return {"lengths": parse_lengths(str(flits)), "arrivals": parse_arrivals("bernoulli")}
 
 
 class Line(NamedTuple):
@@ -255,11 +258,11 @@ def case_of(line: Line, columns: Mapping[str, str]) -> Case:
     """
     values = line.values
     kind = line.one_of("topology", networks.KINDS)
-    shape = networks.Shape(
-        kind, line.whole("k"), line.whole("n"), line.whole("c", 1), line.whole("x", 8),
-        line.whole("xr", 1), by_length=line.whole("use_noc_latency", 1, least=0) != 0,
-        file=line.file() if kind == "anynet" else "",
-    )  # fmt: skip
+    usual = {"k": None, "n": None, "c": 1, "x": 8, "xr": 1}
+    sizes = [line.whole(name, default) for name, default in usual.items()]
+    by_length = line.whole("use_noc_latency", 1, least=0) != 0
+    file = line.file() if kind == "anynet" else ""
+    shape = networks.Shape(kind, *sizes, by_length=by_length, file=file)
     vcs, flits = line.whole("num_vcs"), line.whole("packet_size")
     model = router(
         FAMILIES[line.one_of("family", FAMILIES)],

@@ -337,10 +337,6 @@ def _bad_yarc(host: Ints, shape: Shape) -> Ints:
     return np.arange(row) * row + host[:, None] // row
 
 
-def _diagonal(host: Ints, _: Shape) -> Ints:
-    return np.stack([host, host, (host + 1) % len(host)], axis=1)
-
-
 def _asymmetric(host: Ints, _: Shape) -> Ints:
     """Return a host of the first half and one of the second: of an odd number, the last is none."""
     half = len(host) // 2
@@ -367,7 +363,7 @@ PATTERNS: dict[str, Callable[[Ints, Shape], Ints]] = {
     "asymmetric": _asymmetric,
     "bad_dragon": _bad_dragon,
     "badperm_yarc": _bad_yarc,
-    "diagonal": _diagonal,
+    "diagonal": lambda host, _: np.stack([host, host, (host + 1) % len(host)], axis=1),
     "taper64": _taper,
 }
 """The targets of each host, int64[hosts] or [hosts, several that are drawn alike], by name."""
