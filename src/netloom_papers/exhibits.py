@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import isnan
 from textwrap import wrap
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -255,9 +255,6 @@ MEANING = (
     "red where it is outside its tolerance."
 )
 
-At: TypeAlias = tuple[float, float, str]
-"""A place in pixels, and what is said there."""
-
 KINDS: dict[str, Any] = {
     "label": {},
     "head": {"align": "right", "bold": True},
@@ -422,7 +419,8 @@ def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
     heads = [wrap(head, HEAD_LETTERS) for head in grid.columns]
     top = HEAD_LINE * max(map(len, heads)) + 8
     labels = [grid.columns[0], *(label for label, _ in grid.rows)]
-    right, kinds = [max(map(width_of, labels)) + 6], {kind: list[At]() for kind in KINDS}
+    right = [max(map(width_of, labels)) + 6]
+    kinds = {kind: list[tuple[float, float, str]]() for kind in KINDS}  # x, y and what is said
     marked: list[dict[str, float]] = []
     for place, label in enumerate(labels[1:]):
         kinds["label"].append((0.0, top + LINE * (place + 0.5), label))

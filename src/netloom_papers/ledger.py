@@ -31,16 +31,9 @@ from netloom.questions.answers import Verdict
 from netloom.simulation.steady import batch_interval
 from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, exhibit_chart
 
-PAPERS = {
-    "chittor": ("chittor", "chittor_programs"),
-    "shahrabi": ("shahrabi",),
-    "rosenblum-mayr": ("rosenblum_mayr",),
-    "feldmann": ("feldmann",),
-    "johnson": ("johnson",),
-    "router": ("router",),
-}
-"""The modules whose ``ITEMS`` recompute a paper, or another reference, by the name that the command
-line takes."""
+PAPERS = ("chittor", "shahrabi", "rosenblum-mayr", "feldmann", "johnson", "router")
+"""Papers, and another reference, by the names that the command line takes. A module of almost the
+same name has the ``ITEMS`` that recompute it."""
 
 KINDS = {
     "printed": "a number that the paper prints, in digits or as a word such as *twice*",
@@ -425,8 +418,8 @@ def published(paper: str) -> dict[str, Any]:
 
 def items(paper: str) -> dict[str, Item]:
     """Return all items of a paper, by name."""
-    modules = (import_module(f"netloom_papers.studies.{each}") for each in PAPERS[paper])
-    return {item.id: item for module in modules for item in module.ITEMS}
+    module = import_module(f"netloom_papers.studies.{paper.replace('-', '_')}")
+    return {item.id: item for item in module.ITEMS}
 
 
 def compare(paper: str, item: Item, **changes: Any) -> tuple[Row, ...]:
@@ -648,12 +641,9 @@ def picture(name: str, *, quick: bool = False) -> Picture:
             wanted = f"'{near[0]}' perhaps; all: netloom study list"
         raise InputError("study", f"'{name}'", wanted)
     known, notes = published(paper)["items"][item.id], published(paper).get("notes", {})
-    rows = tuple(
-        row
-        for each in known.get("rows of", [item.id])
-        for row in rows_of(paper, each, quick=quick)
-        if row.quantity.startswith(known.get("rows begin", ""))
-    )
+    named, begin = known.get("rows of", [item.id]), known.get("rows begin", "")
+    every = (row for each in named for row in rows_of(paper, each, quick=quick))
+    rows = tuple(row for row in every if row.quantity.startswith(begin))
     known = {**known, **known.get("in a quick run", {})} if quick else known
     shown = list(item.draw(Made(rows, known, quick)))
     said = [*known.get("remarks", ()), known.get("quick" if quick else "full", "")]

@@ -196,7 +196,7 @@ def run_study(
         raise InputError("plot", f"a picture of '{name}'", wanted)
     with edge.compilation_announced():
         result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    files = (_write_table, csv), (_say_kept, result.kept)
+    files = (_write_table, csv), (lambda _, path: f"Simulated cases: {path}", result.kept)
     _tell(result, of_study(result), files, as_json=as_json)
     if result.interrupted:
         raise Exit(edge.INTERRUPTED)
@@ -206,7 +206,3 @@ def _write_picture(result: Any, path: Path) -> str:
     from netloom.pages import save_chart
 
     return f"Picture: {save_chart(result.chart(), path)}"
-
-
-def _say_kept(_: Any, path: Path) -> str:
-    return f"Simulated cases: {path}"

@@ -135,13 +135,8 @@ class BroadcastTraffic:
             found = f"{self.multicast_targets} of {others + 1} nodes"
             raise InputError("multicast targets", found, f"1 to {others}, or 0 for all")
         self.num_nodes = self.topology.num_hosts
-        self._stream = PacketStream(
-            self.traffic,
-            self.rate * mean,
-            lengths=self.lengths,
-            arrivals=self.arrivals,
-            seed=self.seed,
-        )
+        law: dict[str, Any] = {"lengths": self.lengths, "arrivals": self.arrivals}
+        self._stream = PacketStream(self.traffic, self.rate * mean, **law, seed=self.seed)
         children = np.random.SeedSequence(self.seed).spawn(STREAMS)[3:]
         self._kinds, self._orientations, self._targets = map(np.random.default_rng, children)
         self._parts: list[Sent] = []
@@ -168,16 +163,10 @@ class BroadcastTraffic:
             columns = map(np.concatenate, zip(*trees, strict=True))
             source[copies], target[copies], waits, asked[copies] = columns
             after[copies] = np.where(waits >= 0, begin[of[copies]] + waits, -1)
-        table = messages(
-            self.num_nodes,
-            first=made,
-            start=packets.birth[of],
-            delay=self.startup_cycles,
-            source=source,
-            target=target,
-            flits=packets.flits[of],
-            after=Lists(np.append(0, np.cumsum(after >= 0)), after[after >= 0]),
-        )
+        ends = {"source": source, "target": target, "flits": packets.flits[of]}
+        when = {"start": packets.birth[of], "delay": self.startup_cycles}
+        behind = Lists(np.append(0, np.cumsum(after >= 0)), after[after >= 0])
+        table = messages(self.num_nodes, first=made, **ends, **when, after=behind)
         self._parts.append(Sent(table.start, np.diff(of, prepend=-1) > 0, copies, asked))
         return table
 
@@ -349,12 +338,8 @@ class BroadcastRun(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word."""
-        return state_of(
-            interrupted=self.interrupted,
-            stable=self.stable,
-            is_known=self.is_known,
-            sure=self.precise and self.warmed_up,
-        )
+        told = {"is_known": self.is_known, "sure": self.precise and self.warmed_up}
+        return state_of(interrupted=self.interrupted, stable=self.stable, **told)
 
     @derived("messages that arrived", table=False)
     def messages(self) -> int:
@@ -387,20 +372,13 @@ def run_broadcasts(
     messages_a_cycle = rate * float(program.traffic.rate.sum())
     idle = network.zero_load_latency(average_distance(topology), program.lengths.mean)
     wanted = max(LEAST_WARM_LATENCIES * idle, LEAST_WARM_MESSAGES / messages_a_cycle)
-    warmed_up = steady.warm_up(
-        run, least=ceil(wanted), most=limits.most_cycles, step=STEP_CYCLES, stopped=stopped
-    )
+    pace: dict[str, Any] = {"step": STEP_CYCLES, "stopped": stopped}
+    warmed_up = steady.warm_up(run, least=ceil(wanted), most=limits.most_cycles, **pace)
     begin = run.begin = run.cycle
     channels, most = run.engine.channel_flits(), limits.most_measured
     wanted = max(begin, LEAST_CYCLES, 2 * steady.PRECISE_PACKETS / messages_a_cycle)
-    ended = steady.measure_window(
-        run,
-        first=most if limits.cycles else ceil(wanted),
-        longer=lambda cycles: ceil(GROWTH * cycles),
-        most=most,
-        step=STEP_CYCLES,
-        stopped=stopped,
-    )
+    pace |= {"first": most if limits.cycles else ceil(wanted), "most": most}
+    ended = steady.measure_window(run, longer=lambda cycles: ceil(GROWTH * cycles), **pace)
     if not ended:
         run.is_enough()  # at what there is
     cycles, rows = max(run.cycle - begin, 1), run.rows

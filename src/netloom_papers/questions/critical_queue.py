@@ -19,8 +19,7 @@ from netloom.questions.answers import Verdict
 from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom_papers.combining.network import CombiningNetwork
-from netloom_papers.combining.runs import BATCHES, THROUGHPUT, CombiningRun
+from netloom_papers.combining.network import BATCHES, THROUGHPUT, CombiningNetwork, CombiningRun
 from netloom_papers.questions import hotspot
 
 DISCERNIBLE = 0.1
@@ -332,10 +331,7 @@ def _compared(
     most = rises.max(axis=1)
     middle = int(np.argsort(most)[len(most) // 2])
     asked = sum(run.requests + run.discarded_full for run in tight)
-    return SizeTried(
-        size=size,
-        rise=float(np.median(most)),
-        stage=int(rises[middle].argmax()),
-        steps_mean=float(np.mean([run.steps_mean for run in tight])),
-        refused=sum(run.discarded_full for run in tight) / max(asked, 1),
-    )
+    steps = float(np.mean([run.steps_mean for run in tight]))
+    refused = sum(run.discarded_full for run in tight) / max(asked, 1)
+    rise, stage = float(np.median(most)), int(rises[middle].argmax())
+    return SizeTried(size=size, rise=rise, stage=stage, steps_mean=steps, refused=refused)

@@ -157,11 +157,8 @@ def simulated_curves(
         found = simulate_transactions("torus:8x8", app="torus:8x8", **case, **options)
         whole = ("distance", "inter_message_cycles", "messages_per_transaction")
         measured = ("message_rate", "message_latency")
-        return (
-            case
-            | {name: getattr(found, name) for name in whole}
-            | {name: getattr(found.measured, name) for name in measured}
-        )
+        case |= {name: getattr(found, name) for name in whole}
+        return case | {name: getattr(found.measured, name) for name in measured}
 
     cases = product(CONTEXTS, range(1, seeds + 1), distances)
     runs = [partial(run, *case) for case in cases]
@@ -334,12 +331,9 @@ def _figure_8(known: Known) -> Found:
         fixed = both.fixed_message_cycles + both.fixed_transaction_cycles + both.work_cycles
         processor_cycles = both.fixed_transaction_cycles / both.speed
         queued = _both(contexts, node_channels=1).fixed_message_cycles
-        found += [
-            both.fixed_transaction_cycles[0] / fixed[0],
-            processor_cycles[0] / known["megahertz"],
-            both.variable_message_cycles[1] / fixed[1],
-            queued[0] - queued[1],
-        ]
+        clock = known["megaclock"]
+        ideal = both.fixed_transaction_cycles[0] / fixed[0], processor_cycles[0] / clock
+        found += [*ideal, both.variable_message_cycles[1] / fixed[1], queued[0] - queued[1]]
     return in_order(known, found)
 
 

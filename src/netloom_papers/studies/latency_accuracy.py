@@ -144,9 +144,10 @@ def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
     by_kind = table.filter(pl.col("drawn").is_in(list(DRAWS))).sort(
         pl.col("kind").replace_strict(model.KINDS, range(len(model.KINDS))), maintain_order=True
     )
+    heads = ("", "networks", *shown)
     yield running.Section(
         "Errors by what was drawn",
-        ("", "networks", *shown),
+        heads,
         running.rows_by(table, "drawn", cells=errors),
         (
             "mean and root mean square error (lowest and highest), %: of the idle latency, the "
@@ -154,11 +155,8 @@ def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
             "have them: up to 0.9 of the predicted one; [n]: how many have it",
         ),
     )
-    yield running.Section(
-        "All three draws, by kind of router",
-        ("", "networks", *shown),
-        running.rows_by(by_kind, "kind", cells=errors),
-    )
+    rows = running.rows_by(by_kind, "kind", cells=errors)
+    yield running.Section("All three draws, by kind of router", heads, rows)
     yield running.Section(
         "The bands of answers, and how many errors of the judge are within",
         ("kind of router", "saturation", *(f"up to {most:g}" for most in model.PARTS)),

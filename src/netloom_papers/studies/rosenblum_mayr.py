@@ -30,7 +30,7 @@ import numpy as np
 from netloom.base.arrays import Bools, Floats
 from netloom_papers import ledger
 from netloom_papers.combining import CombiningEngine, CombiningNetwork, hot_spots as inputs
-from netloom_papers.combining.runs import CombiningRun, run_combining
+from netloom_papers.combining.network import CombiningRun, run_combining
 from netloom_papers.exhibits import Cell, curve, grid, plot
 from netloom_papers.questions.critical_queue import find_critical_queue
 from netloom_papers.studies.running import run_side_by_side
@@ -190,17 +190,13 @@ def _alike(table: str, pes: int, wait: bool, known: ledger.Known) -> ledger.Foun
         return
     lines, first = ledger.published(PAPER)["items"][table]["rows"], anchors(pes)
     by_name = systems(pes, wait=wait)
-    seeds = {family: alike(pes, name, (many, many)) for family, name in first.items()}
-    cases = [
-        (by_name[name], seed)
-        for name in lines
-        for some in seeds[by_name[name].family]
-        for seed in some
-    ]
+    both = {family: alike(pes, name, (many, many)) for family, name in first.items()}
+    seeds = {family: [*some, *others] for family, (some, others) in both.items()}
+    cases = [(by_name[name], seed) for name in lines for seed in seeds[by_name[name].family]]
     samples = _simulate(cases, known["item"]).reshape(len(lines), 2, -1, len(COLUMNS))
-    for name, both in zip(lines, samples, strict=True):
+    for name, pair in zip(lines, samples, strict=True):
         taken = ANCHORS[pes] if name in first.values() and not wait else ()
-        for number, (values, some) in enumerate(zip(lines[name], both, strict=True), 1):
+        for number, (values, some) in enumerate(zip(lines[name], pair, strict=True), 1):
             mean, spread = some.mean(axis=0), some.std(axis=0, ddof=1)
             room = SPREADS * np.maximum(spread, LEAST_SPREADS[pes])
             for at, column in enumerate(COLUMNS):

@@ -368,12 +368,7 @@ def _simulated(
     if not offered:
         most = f"{counted(rates[-1], 'message', 'g')} of {counted(question.message_flits, 'flit')}"
         raise InputError("rate", most, "above 0, at most a flit/node/cycle, to simulate")
-    return simulation.simulate_broadcast(
-        network,
-        rate=shared.some_of(offered),
-        packet_flits=question.message_flits,
-        startup_cycles=int(question.startup_cycles),
-        ejection_channels=0,
-        **{name: getattr(question, name) for name in OF_RUNS},
-        **SIMULATED,
-    )
+    asked = {name: getattr(question, name) for name in OF_RUNS} | SIMULATED
+    asked |= {"startup_cycles": int(question.startup_cycles), "ejection_channels": 0}
+    rate, flits = shared.some_of(offered), question.message_flits
+    return simulation.simulate_broadcast(network, rate=rate, packet_flits=flits, **asked)

@@ -304,14 +304,12 @@ def simulate_broadcast(
     what = f"{traffic.name} with broadcasts on {network.topology.name}"
     with counting_runs(len(runs), what) as tell:
         found = run_all(runs, tell=tell)
+    names = ("broadcast", "multicast_targets", "tree", "startup_cycles")
     return BroadcastSimulation(
+        **{name: getattr(question, name) for name in names},
         setup=OnEngine.of(network),
         traffic=traffic.name,
         lengths=MessageLengths(law=law.name, mean=law.mean),
-        broadcast=question.broadcast,
-        multicast_targets=question.multicast_targets,
-        tree=question.tree,
-        startup_cycles=question.startup_cycles,
         rates=tuple(each.rate for each in programs),
         interrupted=any(run.interrupted for run in found) or len(found) < len(programs),
         points=tuple(found),

@@ -155,13 +155,9 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, list[patterns.P
     if len(sides) != 2 or sides[0] != sides[1]:
         raise InputError("on", found[0].name, "a square mesh, for these patterns")
     costs = patterns.node_costs(found[1])
-    seed = question.seed
-    programs = [
-        patterns.Pattern(
-            name, sides[0], message_bytes=length, think_us=think, costs=costs, seed=seed
-        )
-        for length, think in product(map(int, sizes), thinks)
-    ]
+    made = partial(patterns.Pattern, name, sides[0], costs=costs, seed=question.seed)
+    cases = product(map(int, sizes), thinks)
+    programs = [made(message_bytes=length, think_us=think) for length, think in cases]
     longest = max(int(program.one.flits.max()) for program in programs)
     return prepare_program(question, longest_flits=longest, found=found), programs
 

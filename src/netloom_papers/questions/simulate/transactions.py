@@ -342,15 +342,13 @@ def simulate_transactions(
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
     whole = (transactions.WARM_BATCHES + transactions.BATCHES) * ready.batch
     return TransactionSimulation(
+        **{name: getattr(ready, name) for name in ("network", "distance", "inside_nodes")},
         setup=OnEngine.of(network),
-        inside_nodes=ready.inside_nodes,
         program=graph.name,
         silent_tasks=graph.num_tasks - len(np.unique(graph.source)),
         contexts=question.contexts,
         run_cycles=question.run_cycles,
-        distance=ready.distance,
         measured=measured,
         interrupted=measured.cycles < whole,
-        network=network,
         provenance=provenance_of(question, "simulate_transactions", network.topology),
     )

@@ -14,8 +14,8 @@ from netloom.base.errors import InputError
 from netloom.routing.by_hop.tables import channels_at_ports, hosted_ports
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.simulation.network.layout import PACKET
-from netloom_papers.studies.booksim import networks as routings
-from netloom_papers.studies.booksim.networks import ROUTINGS, Shape, network, routing_of
+from netloom_papers.studies import booksim as routings
+from netloom_papers.studies.booksim import ROUTINGS, Shape, network, routing_of
 
 FAT = Shape("fattree", 4, 3)
 FLAT, CUBE = Shape("flatfly", 4, 2, 4, 4, 2), Shape("flatfly", 3, 3, 1, 27)
