@@ -41,10 +41,10 @@ PACKET = np.dtype([*((name, "i4") for name in _OF_PACKET), ("value", "i8")])
 """One record a packet. Half a cache line.
 
 - ``next``: behind it in its queue, or on its partner's stack, or free record. ``partner``: the last
-  packet that it absorbed and that waits for it; -1: none.
-- ``moved``: the step in which it last moved; if it waits, the stage that it waits at.
+  packet that it absorbed and that waits for it, or -1.
+- ``moved``: the step in which it last moved. If it waits, the stage that it waits at.
 - ``cell``: the word: its module's line, plus N if it is not the hot one. ``origin``: its processing
-  element. ``value``: operand, then what is fetched; if it waits, what was before it.
+  element. ``value``: operand, then what is fetched. If it waits, what was before it.
 """
 
 QUEUE = np.dtype([("head", "i4"), ("tail", "i4"), ("length", "i4"), ("longest", "i4")])
@@ -69,11 +69,11 @@ _COUNTED = ("step", "next_chance", "fired", *_OF_REQUESTS, "moved", "still", "fr
 COUNTS = np.dtype([(name, "i8") for name in _COUNTED])
 """What is counted for the network as a whole. One record.
 
-- ``next_chance``: the next that fires; chances are numbered step by step. ``fired``: those before
-  it. ``waiting``, ``full``: discarded, since the last one to this hot spot is still on its way, and
-  since there was no room in the element's queue.
+- ``next_chance``: the next that fires, as chances are numbered step by step. ``fired``: those
+  before it. ``waiting``, ``full``: discarded, since the last one to this hot spot is still on its
+  way, and since there was no room in the element's queue.
 - ``moved``: how often a packet has left a queue. ``still``: steps since one did. ``free_packet``:
-  the last that came back; -1: none.
+  the last that came back, or -1.
 """
 
 DONE, FULL, LOST, STUCK = range(4)

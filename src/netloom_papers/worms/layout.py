@@ -24,9 +24,12 @@ NEVER = 2**62
 
 _COUNTED = ("free_worm", "free_worms", "asking", "wakes", "flit_hops")
 WORMS = np.dtype([(name, "i8") for name in _COUNTED])
-"""What is counted for the network as a whole. One record: the first free record of worms, and how
-many there are, the worms in asking, the entries in wakes, and flits times channels of the messages
-that have their whole path."""
+"""What is counted for the network as a whole. One record.
+
+- ``free_worm``, ``free_worms``: the first free record of worms, and how many there are.
+- ``asking``, ``wakes``: worms and entries in the arrays of these names.
+- ``flit_hops``: flits times channels of the messages that have their whole path.
+"""
 
 _LONG = ("birth", "since", "asked_before", "first")
 _SHORT = ("row", "length", "moves", "released", "flits", "source", "priority", "next", "child")
@@ -34,12 +37,11 @@ WORM = np.dtype([*((name, "i8") for name in _LONG), *((name, "i4") for name in _
 """One record a message in the network.
 
 - ``since``: the cycle in which its head began to ask for the next channel. ``asked_before``: that
-  in which this input port had last begun to; -1: never.
+  in which this input port had last begun to, or -1.
 - ``first``: place of its path in path_channels. ``length``: channels of its path. ``moves``,
   ``released``: channels granted and released so far.
 - ``priority``: under the biased policy. ``next``: the next worm of its queue (or its sibling
-  there), or free record. ``child``: first of those that go after it, where queues are heaps; -1:
-  none.
+  there), or free record. ``child``: first of those that go after it, where queues are heaps, or -1.
 """
 
 _OF_CHANNEL = {"free": "i8", "contested": "i8", "flits": "i8", "queue": "i4", "last_source": "i4"}
@@ -48,7 +50,7 @@ CHANNEL = np.dtype([*_OF_CHANNEL.items(), ("last_flits", "i8")])
 
 - ``free``: the cycle from which it is idle. ``contested``: the last one in which it was idle and
   asked for. ``flits``: that have crossed it, or will.
-- ``queue``: worm, of those whose heads wait for it, that is first; -1: none. ``last_source``,
+- ``queue``: the worm that is first of those whose heads wait for it, or -1. ``last_source``,
   ``last_flits``: of the last worm that was granted it, and its length.
 """
 

@@ -356,7 +356,7 @@ def test_ties_of_an_anynet_go_to_the_way_found_first(tmp_path):
 
 def test_the_leaves_of_a_recorded_anynet_use_one_spine_each():
     """Leaves 0 and 1 send all through router 4, leaves 2 and 3 through router 5."""
-    folder = Path(routings.__file__).parent.parent / "data" / "anynet"
+    folder = Path(routings.__file__).parent / "data" / "anynet"
     walker = Walker(Shape("anynet", 4, 3, file=str(folder / "ff21.net")), "min")
     by = {
         (leaf, routers(walker.walk(4 * leaf, 4 * other))[1])
