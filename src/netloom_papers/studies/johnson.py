@@ -331,7 +331,7 @@ def _figure_8(known: Known) -> Found:
         fixed = both.fixed_message_cycles + both.fixed_transaction_cycles + both.work_cycles
         processor_cycles = both.fixed_transaction_cycles / both.speed
         queued = _both(contexts, node_channels=1).fixed_message_cycles
-        clock = known["megaclock"]
+        clock = known["megahertz"]
         ideal = both.fixed_transaction_cycles[0] / fixed[0], processor_cycles[0] / clock
         found += [*ideal, both.variable_message_cycles[1] / fixed[1], queued[0] - queued[1]]
     return in_order(known, found)
