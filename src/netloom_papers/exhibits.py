@@ -11,9 +11,11 @@ from dataclasses import replace
 from itertools import pairwise
 from math import isnan
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
+import altair as alt
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from netloom.drawing.axes import BESIDE, Axis, Look, axis, panel as empty_panel, words as words_at
@@ -21,11 +23,6 @@ from netloom.drawing.frame import COLOURS, REFERENCE, THIS, framed, layered
 from netloom.drawing.load_curves import HEIGHT, WIDTH
 from netloom.drawing.names import NAME_LINE, width_of
 from netloom.simulation.steady import batch_interval
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
 
 # -- tables and figures as data --------------------------------------------------------------------
 
@@ -116,8 +113,6 @@ class Grid(NamedTuple):
     @property
     def table(self) -> pl.DataFrame:
         """One row per cell: its ``row`` and ``column``, and both numbers."""
-        import polars as pl
-
         cells = [
             {"row": label, "column": column, **cell._asdict()}
             for label, row in self.rows
@@ -146,23 +141,17 @@ class Grid(NamedTuple):
 
 
 def curve(
-    series: str,
-    x: ArrayLike,
-    y: ArrayLike,
-    whose: str = COMPUTED,
-    *,
-    low: ArrayLike | None = None,
-    high: ArrayLike | None = None,
+    series: str, x: ArrayLike, y: ArrayLike, whose: str = COMPUTED, **interval: ArrayLike
 ) -> pl.DataFrame:
     """Return the points of one curve, as ``Plot`` has them. Y is one number, or one each.
+
+    ``interval``: perhaps ``low`` and ``high``.
 
     Examples
     --------
     >>> curve("ν = 2", [0, 1], 3.0)["y"].to_list()
     [3.0, 3.0]
     """
-    import polars as pl
-
     at = np.asarray(x)
     columns: dict[str, Any] = {
         "series": [series] * len(at),
@@ -170,25 +159,21 @@ def curve(
         "y": np.broadcast_to(np.asarray(y, np.float64), at.shape),
         "whose": [whose] * len(at),
     }
-    if low is not None and high is not None:
-        columns["low"], columns["high"] = np.asarray(low), np.asarray(high)
-    return pl.DataFrame(columns)
+    return pl.DataFrame(columns | {name: np.asarray(each) for name, each in interval.items()})
 
 
 def plot(title: str, axes: tuple[str, str], curves: Iterable[pl.DataFrame], **how: Any) -> Plot:
     """Return one pair of axes with these curves. ``how``: what else ``Plot`` has."""
-    import polars as pl
-
     return Plot(title, *axes, pl.concat(list(curves), how="diagonal_relaxed"), **how)
 
 
-def averaged(series: str, table: pl.DataFrame, y: str, *, x: str = "applied") -> pl.DataFrame:
+def averaged(series: str, table: pl.DataFrame, y: str) -> pl.DataFrame:
     """Return the curve of the means of a table's runs, with their 95 % confidence intervals.
 
-    ``x`` is a share, shown in per cent.
+    They are by ``applied``, a share, which is shown in per cent.
     """
-    xs = np.unique(table[x].to_numpy())
-    runs = [table.filter(table[x] == each)[y].to_numpy() for each in xs]
+    xs = np.unique(table["applied"].to_numpy())
+    runs = [table.filter(applied=each)[y].to_numpy() for each in xs]
     means, halves = np.transpose([batch_interval(some, np.ones(len(some))) for some in runs])
     several = min(map(len, runs)) > 1
     ends = {"low": means - halves, "high": means + halves} if several else {}
@@ -270,9 +255,6 @@ MEANING = (
     "red where it is outside its tolerance."
 )
 
-At: TypeAlias = tuple[float, float, str]
-"""A place in pixels, and what is said there."""
-
 KINDS: dict[str, Any] = {
     "label": {},
     "head": {"align": "right", "bold": True},
@@ -309,8 +291,6 @@ def exhibit_chart(
     words, remarks
         What to say below all panels, before and after what tells printed and computed apart.
     """
-    import altair as alt
-
     plots = [each for each in panels if isinstance(each, Plot)]
     size = next((size for most, size in SIZES.items() if len(plots) <= most), SMALL)
     rows: list[list[alt.LayerChart]] = []
@@ -340,7 +320,6 @@ def plot_chart(plot: Plot, size: tuple[int, int]) -> tuple[alt.LayerChart, float
 
     Axes have 0 unless all is far from it. Words stand along one at the same distances.
     """
-    import altair as alt
 
     def on(field: str, title: str, values: Sequence[float | None], *, log: bool) -> Axis:
         known = [float(each) for each in values if each is not None]
@@ -413,8 +392,6 @@ def _drawable(plot: Plot) -> pl.DataFrame:
     ``word`` is what their place is called, and ``at`` where it is: their number, or the middle of
     their word.
     """
-    import polars as pl
-
     table = plot.table.with_columns(pl.col("y").cast(pl.Float64)).filter(
         pl.col("y").is_not_null() & pl.col("y").is_finite()
     )
@@ -439,12 +416,11 @@ def _few_marks(xs: Iterable[float]) -> tuple[float, ...]:
 
 def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
     """Return the picture of a table, and how wide it is."""
-    import altair as alt
-
     heads = [wrap(head, HEAD_LETTERS) for head in grid.columns]
     top = HEAD_LINE * max(map(len, heads)) + 8
     labels = [grid.columns[0], *(label for label, _ in grid.rows)]
-    right, kinds = [max(map(width_of, labels)) + 6], {kind: list[At]() for kind in KINDS}
+    right = [max(map(width_of, labels)) + 6]
+    kinds = {kind: list[tuple[float, float, str]]() for kind in KINDS}  # x, y and what is said
     marked: list[dict[str, float]] = []
     for place, label in enumerate(labels[1:]):
         kinds["label"].append((0.0, top + LINE * (place + 0.5), label))

@@ -17,9 +17,11 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import altair as alt
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from netloom._version import __version__
@@ -29,21 +31,9 @@ from netloom.questions.answers import Verdict
 from netloom.simulation.steady import batch_interval
 from netloom_papers.exhibits import PRINTED, Cell, Grid, Plot, exhibit_chart
 
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-
-PAPERS = {
-    "chittor": ("chittor", "chittor_programs"),
-    "shahrabi": ("shahrabi",),
-    "rosenblum-mayr": ("rosenblum_mayr",),
-    "feldmann": ("feldmann",),
-    "johnson": ("johnson",),
-    "router": ("router",),
-}
-"""The modules whose ``ITEMS`` recompute a paper, or another reference, by the name that the command
-line takes."""
+PAPERS = ("chittor", "shahrabi", "rosenblum-mayr", "feldmann", "johnson", "router")
+"""Papers, and another reference, by the names that the command line takes. A module of almost the
+same name has the ``ITEMS`` that recompute it."""
 
 KINDS = {
     "printed": "a number that the paper prints, in digits or as a word such as *twice*",
@@ -151,10 +141,9 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
-        names = (
-            "paper", "item", "quantity", "kind", "number", "printed", "computed", "deviation",
-            "tolerance", "tolerance_class", "at_most", "cause", "misprint", "within", "reason",
-        )  # fmt: skip
+        compared = ("paper", "item", "quantity", "kind", "number", "printed", "computed")
+        judged = ("deviation", "tolerance", "tolerance_class", "at_most", "cause", "misprint")
+        names = (*compared, *judged, "within", "reason")
         row = {name: getattr(self, name) for name in names}
         unknown = {name: None for name in ("computed", "deviation") if isnan(row[name])}
         return row | unknown
@@ -303,8 +292,6 @@ class Validation:
 
     def table(self) -> pl.DataFrame:
         """Return one line per row, as ``Row.to_dict`` has it."""
-        import polars as pl
-
         return pl.DataFrame([row.to_dict() for row in self.rows], infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -431,8 +418,8 @@ def published(paper: str) -> dict[str, Any]:
 
 def items(paper: str) -> dict[str, Item]:
     """Return all items of a paper, by name."""
-    modules = (import_module(f"netloom_papers.studies.{each}") for each in PAPERS[paper])
-    return {item.id: item for module in modules for item in module.ITEMS}
+    module = import_module(f"netloom_papers.studies.{paper.replace('-', '_')}")
+    return {item.id: item for item in module.ITEMS}
 
 
 def compare(paper: str, item: Item, **changes: Any) -> tuple[Row, ...]:
@@ -590,8 +577,6 @@ class Picture:
 
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row per point or cell, with the panel it belongs to."""
-        import polars as pl
-
         named = ((pl.lit(panel.title).alias("panel"), panel.table) for panel in self.panels)
         parts = [table.select(title, pl.all()) for title, table in named]
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame({"panel": []})
@@ -656,12 +641,9 @@ def picture(name: str, *, quick: bool = False) -> Picture:
             wanted = f"'{near[0]}' perhaps; all: netloom study list"
         raise InputError("study", f"'{name}'", wanted)
     known, notes = published(paper)["items"][item.id], published(paper).get("notes", {})
-    rows = tuple(
-        row
-        for each in known.get("rows of", [item.id])
-        for row in rows_of(paper, each, quick=quick)
-        if row.quantity.startswith(known.get("rows begin", ""))
-    )
+    named, begin = known.get("rows of", [item.id]), known.get("rows begin", "")
+    every = (row for each in named for row in rows_of(paper, each, quick=quick))
+    rows = tuple(row for row in every if row.quantity.startswith(begin))
     known = {**known, **known.get("in a quick run", {})} if quick else known
     shown = list(item.draw(Made(rows, known, quick)))
     said = [*known.get("remarks", ()), known.get("quick" if quick else "full", "")]

@@ -9,15 +9,8 @@ from typing import Annotated, Any, TypeAlias
 from typer import Argument, Exit, Option, Typer
 
 from netloom.base.errors import InputError
+from netloom.cli import edge
 from netloom.cli.commands import HelpedCommand, HelpedGroup
-from netloom.cli.edge import (
-    FILES,
-    INTERRUPTED,
-    AsJson,
-    compilation_announced,
-    files_written,
-    print_json,
-)
 
 Files: TypeAlias = Iterable[tuple[Callable[[Any, Path], str], Path | None]]
 """What writes a result, and where. None: nowhere."""
@@ -30,7 +23,7 @@ Figures = Annotated[Path | None, Option(help="Folder for the paper's figures, re
 
 
 def _file(said: str, *flags: str) -> Any:
-    return Option(*flags, help=said, rich_help_panel=FILES)
+    return Option(*flags, help=said, rich_help_panel=edge.FILES)
 
 
 Rows = Annotated[Path | None, _file("Table of all rows (.csv or .parquet).", "--csv")]
@@ -45,7 +38,7 @@ def validate(
     figures: Figures = None,
     csv: Rows = None,
     markdown: Markdown = None,
-    as_json: AsJson = False,
+    as_json: edge.AsJson = False,
 ) -> None:
     """Recompute results of papers and other implementations, and show both side by side.
 
@@ -71,7 +64,7 @@ def validate(
             found = f"figures of '{paper}'" if paper else "figures of all papers"
             raise InputError("figures", found, f"those of {', '.join(papers)}")
         check_picture(figures / "figure.svg")
-    with compilation_announced():
+    with edge.compilation_announced():
         from netloom_papers.cli.show_study import of_validation
         from netloom_papers.studies import validate as recompute
 
@@ -88,9 +81,9 @@ def _tell(result: Any, lines: Iterable[Any], files: Files, *, as_json: bool, **m
     from netloom_papers.cli.show_study import show
 
     writers = [partial(write, result, path) for write, path in files if path is not None]
-    with files_written(writers, quiet=as_json):
+    with edge.files_written(writers, quiet=as_json):
         if as_json:
-            print_json(result.to_dict() | more)
+            edge.print_json(result.to_dict() | more)
         else:
             show(result.verdict, lines)
 
@@ -145,14 +138,14 @@ Plot = Annotated[
 
 
 @study.command("list", cls=HelpedCommand)
-def list_studies(as_json: AsJson = False) -> None:
+def list_studies(as_json: edge.AsJson = False) -> None:
     """List the tables and figures that can be recomputed, by paper, and other studies."""
     from netloom_papers.ledger import pictures
     from netloom_papers.studies.running import STUDIES
 
     studies = {**pictures(), **STUDIES}
     if as_json:
-        print_json([{"name": name, "line": line} for name, line in studies.items()])
+        edge.print_json([{"name": name, "line": line} for name, line in studies.items()])
         return
     from netloom_papers.cli.show_study import show_studies
 
@@ -169,7 +162,7 @@ def run_study(
     ] = False,
     csv: Csv = None,
     plot: Plot = None,
-    as_json: AsJson = False,
+    as_json: edge.AsJson = False,
 ) -> None:
     """Recompute, compare, and say what agrees.
 
@@ -190,30 +183,26 @@ def run_study(
             path /= f"{name.replace('/', '-')}.svg"
         check_picture(path)
         try:
-            with compilation_announced():
+            with edge.compilation_announced():
                 drawn = picture(name, quick=quick)
         except KeyboardInterrupt:
             sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
-            raise Exit(INTERRUPTED) from None
+            raise Exit(edge.INTERRUPTED) from None
         files: Files = ((_write_table, csv), (_write_picture, path))
         _tell(drawn, of_picture(drawn), files, as_json=as_json, picture=str(path))
         return
     if plot is not None:
         wanted = "that of a table or figure of a paper, such as shahrabi/fig-1"
         raise InputError("plot", f"a picture of '{name}'", wanted)
-    with compilation_announced():
+    with edge.compilation_announced():
         result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    files = (_write_table, csv), (_say_kept, result.kept)
+    files = (_write_table, csv), (lambda _, path: f"Simulated cases: {path}", result.kept)
     _tell(result, of_study(result), files, as_json=as_json)
     if result.interrupted:
-        raise Exit(INTERRUPTED)
+        raise Exit(edge.INTERRUPTED)
 
 
 def _write_picture(result: Any, path: Path) -> str:
     from netloom.pages import save_chart
 
     return f"Picture: {save_chart(result.chart(), path)}"
-
-
-def _say_kept(_: Any, path: Path) -> str:
-    return f"Simulated cases: {path}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
+import polars as pl
 from rich.text import Text
 
 from netloom.base.words import counted, folded, number, percent
@@ -90,8 +91,6 @@ def _of_grid(shown: Grid) -> list[str]:
 
 def _of_plot(plot: Plot) -> Lines:
     """Yield all points of few series and places, or the least and the most of each series."""
-    import polars as pl
-
     yield Text(f"{plot.y} by {plot.x}" if plot.x else plot.y, "dim")
     names = plot.table["series"].unique(maintain_order=True).to_list()
     once = plot.table.select("series", "x", "whose").n_unique() == len(plot.table)

@@ -36,18 +36,16 @@ GAPS, CHOICES, HOT, MODULES, OPERANDS, REQUEST_ORDER, REPLY_ORDER, CHANGES, TAKE
 
 STREAMS = 9
 
-PACKET = np.dtype(
-    [
-        ("next", "i4"),  # behind it in its queue, or on its partner's stack, or free record
-        ("partner", "i4"),  # the last packet that it absorbed and that waits for it; -1: none
-        ("moved", "i4"),  # the step in which it last moved; if it waits, the stage that it waits at
-        ("cell", "i4"),  # the word: its module's line, plus N if it is not the hot one
-        ("origin", "i4"),  # its processing element
-        ("birth", "i4"),
-        ("value", "i8"),  # operand, then what is fetched; if it waits, what was before it
-    ]
-)
-"""One record a packet. Half a cache line."""
+_OF_PACKET = ("next", "partner", "moved", "cell", "origin", "birth")
+PACKET = np.dtype([*((name, "i4") for name in _OF_PACKET), ("value", "i8")])
+"""One record a packet. Half a cache line.
+
+- ``next``: behind it in its queue, or on its partner's stack, or free record. ``partner``: the last
+  packet that it absorbed and that waits for it, or -1.
+- ``moved``: the step in which it last moved. If it waits, the stage that it waits at.
+- ``cell``: the word: its module's line, plus N if it is not the hot one. ``origin``: its processing
+  element. ``value``: operand, then what is fetched. If it waits, what was before it.
+"""
 
 QUEUE = np.dtype([("head", "i4"), ("tail", "i4"), ("length", "i4"), ("longest", "i4")])
 """One record a queue, by level and line."""
@@ -61,30 +59,22 @@ LEVEL = np.dtype([(name, "i8") for name in ("entered", "left", "population_sum")
 STAGE = np.dtype([(name, "i8") for name in ("waits", "wait_sum", "combined")])
 """One record a stage: packets that wait now and after each step, summed, and all that ever did."""
 
-LINE = np.dtype(
-    [
-        (name, "i8")
-        for name in ("issued_to", "answered_to", "accesses", "busy_until", "hot_spots", "returned")
-    ]
-)
+_OF_LINE = ("issued_to", "answered_to", "accesses", "busy_until", "hot_spots", "returned")
+LINE = np.dtype([(name, "i8") for name in _OF_LINE])
 """One record a line, of its memory module and its processing element: how many hot spots this one
 has, and the sum of what its requests fetched."""
 
-COUNTS = np.dtype(
-    [
-        ("step", "i8"),
-        ("next_chance", "i8"),  # the next that fires; chances are numbered step by step
-        ("fired", "i8"),  # those before it
-        ("issued", "i8"),
-        ("completed", "i8"),
-        ("waiting", "i8"),  # discarded: the last one to this hot spot is still on its way
-        ("full", "i8"),  # discarded: no room in the element's queue
-        ("moved", "i8"),  # how often a packet has left a queue
-        ("still", "i8"),  # steps since one did
-        ("free_packet", "i8"),  # the last that came back; -1: none
-    ]
-)
-"""What is counted for the network as a whole. One record."""
+_OF_REQUESTS = ("issued", "completed", "waiting", "full")
+_COUNTED = ("step", "next_chance", "fired", *_OF_REQUESTS, "moved", "still", "free_packet")
+COUNTS = np.dtype([(name, "i8") for name in _COUNTED])
+"""What is counted for the network as a whole. One record.
+
+- ``next_chance``: the next that fires, as chances are numbered step by step. ``fired``: those
+  before it. ``waiting``, ``full``: discarded, since the last one to this hot spot is still on its
+  way, and since there was no room in the element's queue.
+- ``moved``: how often a packet has left a queue. ``still``: steps since one did. ``free_packet``:
+  the last that came back, or -1.
+"""
 
 DONE, FULL, LOST, STUCK = range(4)
 

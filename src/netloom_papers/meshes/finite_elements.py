@@ -368,13 +368,9 @@ def partition_mesh(mesh: ElementMesh, parts: int) -> MeshPartition:
 
     joined = mesh.nodes.tolist()
     elements = [joined[start:end] for start, end in pairwise(mesh.offsets.tolist())]
-    found = pymetis.part_mesh(
-        parts,
-        elements,
-        options=pymetis.Options(ptype=RECURSIVE_BISECTION),
-        gtype=pymetis.GType.DUAL,
-        ncommon=mesh.dimension,
-    )
+    kind, options = pymetis.GType.DUAL, pymetis.Options(ptype=RECURSIVE_BISECTION)
+    how = {"options": options, "gtype": kind, "ncommon": mesh.dimension}
+    found = pymetis.part_mesh(parts, elements, **how)
     return MeshPartition(mesh, parts, np.asarray(found.element_part, np.int32))
 
 
@@ -397,13 +393,9 @@ def interface_graph(partition: MeshPartition, *, bytes_per_node: float = 4) -> P
     (<fem:strip/2: 2 tasks, 2 directed edges, 16 bytes, 2 messages>, [8.0, 8.0])
     """
     shared = _shared_nodes(partition).tocoo()
-    return process_graph(
-        partition.parts,
-        shared.row,
-        shared.col,
-        bytes=bytes_per_node * shared.data.astype(np.float64),
-        name=f"fem:{partition.mesh.name}/{partition.parts}",
-    )
+    size = bytes_per_node * shared.data.astype(np.float64)
+    name = f"fem:{partition.mesh.name}/{partition.parts}"
+    return process_graph(partition.parts, shared.row, shared.col, bytes=size, name=name)
 
 
 def partition_structure(partition: MeshPartition) -> PartitionStructure:

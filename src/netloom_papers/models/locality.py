@@ -501,14 +501,9 @@ def alewife(
     if (p > 4).any():
         raise InputError("contexts", f"{p.max():g}", "at most the 4 of Alewife's processor")
     known = (1, 2, 4)
-    return Machine(
-        run_processor_cycles=8.055,
-        messages=3.2,
-        critical_messages=np.interp(p, known, (1.895, 6.4 / 3.26, 1.15 * 1.895)),
-        message_flits=12,
-        fixed_processor_cycles=np.interp(p, known, (38.85, 79.945, 152.945)),
-        contexts=p,
-        switch_processor_cycles=11,
-        speed=speed,
-        node_channels=node_channels,
-    )
+    critical = np.interp(p, known, (1.895, 6.4 / 3.26, 1.15 * 1.895))
+    fixed = np.interp(p, known, (38.85, 79.945, 152.945))
+    sent = {"messages": 3.2, "critical_messages": critical, "message_flits": 12}
+    processor = {"run_processor_cycles": 8.055, "switch_processor_cycles": 11, "contexts": p}
+    network = {"speed": speed, "node_channels": node_channels}
+    return Machine(**processor, fixed_processor_cycles=fixed, **sent, **network)

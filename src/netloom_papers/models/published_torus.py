@@ -232,11 +232,5 @@ def published(
                 service, before = service + moved, right
         return np.where(moved[:, None] == 0, answers, np.nan)
 
-    return Model(
-        distance=hops,
-        unicast=unicast,
-        copies=copies,
-        full=1 / (flits * (unicast + copies)),
-        halvings=HALVINGS,
-        solve=solve,
-    )
+    full = 1 / (flits * (unicast + copies))
+    return Model(hops, unicast, copies, full, HALVINGS, solve)

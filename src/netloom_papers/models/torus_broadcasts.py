@@ -256,14 +256,9 @@ def improved(
                 answer[:] = np.nan
         return answers
 
-    return Model(
-        distance=setup.distance,
-        unicast=one * setup.distance / setup.ports,
-        copies=float(broadcast * copies.sum() / setup.ports),
-        full=1 / (setup.flits * float((unicast + copied).max())),
-        halvings=HALVINGS,
-        solve=solve,
-    )
+    mean, replicas = one * setup.distance / setup.ports, broadcast * copies.sum() / setup.ports
+    full = 1 / (setup.flits * float((unicast + copied).max()))
+    return Model(setup.distance, mean, float(replicas), full, HALVINGS, solve)
 
 
 @dataclass(frozen=True, eq=False)

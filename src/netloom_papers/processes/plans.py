@@ -115,12 +115,10 @@ def node_program(data: dict[str, Any], where: str = "node program") -> NodeProgr
     True
     """
     try:
-        phases = (
-            NodePhase(
-                int(each["phase"]), tuple(tuple(map(_action, stream)) for stream in each["streams"])
-            )
-            for each in data["phases"]
-        )
+        phases: list[NodePhase] = []
+        for each in data["phases"]:
+            streams = tuple(tuple(map(_action, stream)) for stream in each["streams"])
+            phases.append(NodePhase(int(each["phase"]), streams))
         return NodeProgram(int(data["node"]), tuple(phases))
     except KeyError as error:
         raise InputError(where, f"no {error}", WANTED) from None
@@ -133,11 +131,6 @@ def node_program(data: dict[str, Any], where: str = "node program") -> NodeProgr
 def _action(data: dict[str, Any]) -> Action:
     if data["primitive"] not in (SEND, RECEIVE):
         raise ValueError(f"primitive '{data['primitive']}'")
-    return Action(
-        data["primitive"],
-        connection=int(data["connection"]),
-        node=int(data["node"]),
-        words=int(data["words"]),
-        after=tuple(map(int, data.get("after", ()))),
-        tell=tuple(map(int, data.get("tell", ()))),
-    )
+    fields: dict[str, Any] = {each: int(data[each]) for each in ("connection", "node", "words")}
+    fields |= {each: tuple(map(int, data.get(each, ()))) for each in ("after", "tell")}
+    return Action(data["primitive"], **fields)

@@ -112,7 +112,8 @@ class Worker:
     def report(self) -> tuple[Ints, list[str]]:
         """Return the words that came, what was wrong, and who still waits, for what."""
         waits = [
-            f"node {node} waits {WAITS[kind].format(self._named(kind, number))}"
+            f"node {node} waits "
+            + WAITS[kind].format(number if kind == "phase" else named(self.given, number))
             for (kind, node, number), streams in self._waiting.items()
             for _ in streams
             if kind in WAITS
@@ -204,9 +205,6 @@ class Worker:
             self._ready.append((self._waiting[key].popleft(), value))
         else:
             self._mail[key].append(value)
-
-    def _named(self, kind: str, number: int) -> str:
-        return f"{number}" if kind == "phase" else named(self.given, number)
 
 
 def made_words(connection: int, first: int, size: int) -> Ints:

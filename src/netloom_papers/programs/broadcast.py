@@ -136,13 +136,8 @@ class BroadcastTraffic:
             found = f"{self.multicast_targets} of {others + 1} nodes"
             raise InputError("multicast targets", found, f"1 to {others}, or 0 for all")
         self.num_nodes = self.topology.num_hosts
-        self._stream = PacketStream(
-            self.traffic,
-            self.rate * mean,
-            lengths=self.lengths,
-            arrivals=self.arrivals,
-            seed=self.seed,
-        )
+        law: dict[str, Any] = {"lengths": self.lengths, "arrivals": self.arrivals}
+        self._stream = PacketStream(self.traffic, self.rate * mean, **law, seed=self.seed)
         children = np.random.SeedSequence(self.seed).spawn(STREAMS)[3:]
         self._kinds, self._orientations, self._targets = map(np.random.default_rng, children)
         self._parts: list[Sent] = []
@@ -169,16 +164,10 @@ class BroadcastTraffic:
             columns = map(np.concatenate, zip(*trees, strict=True))
             source[copies], target[copies], waits, asked[copies] = columns
             after[copies] = np.where(waits >= 0, begin[of[copies]] + waits, -1)
-        table = messages(
-            self.num_nodes,
-            first=made,
-            start=packets.birth[of],
-            delay=self.startup_cycles,
-            source=source,
-            target=target,
-            flits=packets.flits[of],
-            after=Lists(np.append(0, np.cumsum(after >= 0)), after[after >= 0]),
-        )
+        ends = {"source": source, "target": target, "flits": packets.flits[of]}
+        when = {"start": packets.birth[of], "delay": self.startup_cycles}
+        behind = Lists(np.append(0, np.cumsum(after >= 0)), after[after >= 0])
+        table = messages(self.num_nodes, first=made, **ends, **when, after=behind)
         self._parts.append(Sent(table.start, np.diff(of, prepend=-1) > 0, copies, asked))
         return table
 
@@ -350,12 +339,8 @@ class BroadcastRun(Figures):
     @derived(lead=True)
     def state(self) -> str:
         """What is to be known of it in a word."""
-        return state_of(
-            interrupted=self.interrupted,
-            stable=self.stable,
-            is_known=self.is_known,
-            sure=self.precise and self.warmed_up,
-        )
+        told = {"is_known": self.is_known, "sure": self.precise and self.warmed_up}
+        return state_of(interrupted=self.interrupted, stable=self.stable, **told)
 
     @derived("messages that arrived", table=False)
     def messages(self) -> int:
@@ -511,21 +496,13 @@ class _BroadcastRun(ProgramRun):
         sums = np.bincount(batch, latency, steady.MOST_BATCHES)
         mean, ci95 = steady.run_interval(sums, counts)
         batches = steady.merge_correlated(sums, counts)
-        middle, high = np.percentile(latency, [50, 99], method="inverted_cdf")
+        shares = np.percentile(latency, [50, 99, 100], method="inverted_cdf").tolist()
         precise = (
             np.count_nonzero(batches[1]) >= steady.PRECISE_BATCHES
             and len(latency) >= steady.PRECISE_PACKETS
             and steady.autocorrelation(*batches) <= steady.CORRELATED
         )
-        return Latency(
-            messages=len(latency),
-            mean=mean,
-            ci95=ci95,
-            p50=float(middle),
-            p99=float(high),
-            max=float(latency.max()),
-            precision=ci95 / mean if precise else np.nan,
-        )
+        return Latency(len(latency), mean, ci95, *shares, ci95 / mean if precise else np.nan)
 
     def _stability(self) -> steady.Stability:
         """Say whether the network kept up: what waits, copies to come included, by sending node."""

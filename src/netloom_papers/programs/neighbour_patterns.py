@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
@@ -352,16 +352,13 @@ def run_pattern(
     unhindered = program.think_us + 2 * count * alone
     loop_cycles = unhindered / costs.cycle_us
     most = min(max(most_cycles, int(MOST_DELAYED * wanted * loop_cycles)), LAST_CYCLE)
-    ending = run_program(
-        engine,
-        program,
-        enough=lambda rows: bool(
-            len(rows) and loops_done(program.loop_ends(rows["complete"])).min() >= wanted
-        ),
-        step=int(STEP_LOOPS * loop_cycles) + 1,
-        most_cycles=most,
-        stopped=stopped,
-    )
+
+    def enough(rows: Records) -> bool:
+        done = program.loop_ends(rows["complete"])
+        return bool(len(rows) and loops_done(done).min() >= wanted)
+
+    paced = {"step": int(STEP_LOOPS * loop_cycles) + 1, "most_cycles": most}
+    ending = run_program(engine, program, enough=enough, **paced, stopped=stopped)
     if not ending.enough:
         return None
     ends = program.loop_ends(engine.rows["complete"])

@@ -5,7 +5,7 @@ Runs are in steady state, measured by batches of equal length.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Any, Literal, TypeAlias
@@ -229,7 +229,18 @@ class Transactions(Rounds):
         check_size(total, where="contexts", what="messages of one pass")
         neighbours = np.split(nodes[graph.target], np.cumsum(degree)[:-1])
         ends = zip(nodes[tasks].tolist(), (each.tolist() for each in neighbours), strict=True)
-        rows = _one_pass(product(range(contexts), ends), protocol, fixed_cycles, total)
+        rows: list[_Row] = []
+        for context, (own, others) in product(range(contexts), ends):
+            waits = last = list[int]()  # the first run waits for the end of the pass before
+            for transaction in protocol.transactions:
+                groups = [others] if transaction.partners == "all" else [[each] for each in others]
+                for partners in groups:
+                    issue = len(rows)
+                    rows.append((own, own, 0, fixed_cycles, context, waits))
+                    waits = []
+                    for partner in partners:
+                        waits += _add_messages(rows, transaction, own, partner, issue, total)
+            last.extend(row - total for row in waits)
         names = ("source", "target", "flits", "delay", "context", "after")
         columns: dict[str, Any] = dict(zip(names, zip(*rows, strict=True), strict=True))
         one = messages(num_nodes, first=total, **columns)
@@ -334,31 +345,6 @@ class TransactionStatistics(Figures):
     transaction_latency_ci95: float | None = figure(
         "transaction latency ± 95 %", CYCLES, default=None
     )
-
-
-def _one_pass(
-    threads: Iterable[tuple[int, tuple[int, list[int]]]],
-    protocol: Protocol,
-    fixed_cycles: int,
-    first: int,
-) -> list[_Row]:
-    """One pass of all threads, as ``Rounds`` wants it, whose first row is ``first``.
-
-    ``threads``: the context of each, its node, and those of its neighbours.
-    """
-    rows: list[_Row] = []
-    for context, (own, others) in threads:
-        waits = ends = list[int]()  # the first run waits for the end of the pass before
-        for transaction in protocol.transactions:
-            groups = [others] if transaction.partners == "all" else [[each] for each in others]
-            for partners in groups:
-                issue = len(rows)
-                rows.append((own, own, 0, fixed_cycles, context, waits))
-                waits = []
-                for partner in partners:
-                    waits += _add_messages(rows, transaction, own, partner, issue, first)
-        ends.extend(row - first for row in waits)
-    return rows
 
 
 def _add_messages(

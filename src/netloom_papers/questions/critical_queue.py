@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from netloom.base.arrays import Floats
 from netloom.base.errors import InputError
-from netloom.base.figures import SHARE, Figures, derived, figure, framed
+from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.progress import counting_runs
 from netloom.base.provenance import Provenance
 from netloom.base.words import counted, number, percent
@@ -19,12 +19,8 @@ from netloom.questions.answers import Verdict
 from netloom.questions.base import Question, option
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
-from netloom_papers.combining.network import CombiningNetwork
-from netloom_papers.combining.runs import BATCHES, THROUGHPUT, CombiningRun
+from netloom_papers.combining.network import BATCHES, THROUGHPUT, CombiningNetwork, CombiningRun
 from netloom_papers.questions import hotspot
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DISCERNIBLE = 0.1
 """Rise of a stage's mean queue that counts as one. The report judged by eye. Between 0.07 and 0.34
@@ -166,21 +162,18 @@ class CriticalQueues(hotspot.OfSystem):
         then = self.again() if self.interrupted else ""
         return Verdict(mark, said, lines=lines, next=then, note=note)
 
-    def tried(self) -> list[Tried]:
-        """Return each rate and size tried, largest first."""
+    @property
+    def rows(self) -> list[Tried]:
+        """Each rate and size tried, largest first."""
         return [
             Tried(rate=each.rate, critical=each.size, tried=size)
             for each in self.rates
             for size in each.tried
         ]
 
-    def table(self) -> pl.DataFrame:
-        """Return one row per rate and size tried, largest first."""
-        return self._told("table", lambda: framed(Tried, self.tried()))
-
     def figure_lines(self, width: int = 80) -> list[str]:
-        """Return the same."""
-        return terminal.table(self.tried(), self, width)
+        """Return a table of these."""
+        return terminal.table(self.rows, self, width)
 
     def remarks(self) -> Iterator[str]:
         """Yield what the rise is, and what was simulated."""
@@ -338,10 +331,7 @@ def _compared(
     most = rises.max(axis=1)
     middle = int(np.argsort(most)[len(most) // 2])
     asked = sum(run.requests + run.discarded_full for run in tight)
-    return SizeTried(
-        size=size,
-        rise=float(np.median(most)),
-        stage=int(rises[middle].argmax()),
-        steps_mean=float(np.mean([run.steps_mean for run in tight])),
-        refused=sum(run.discarded_full for run in tight) / max(asked, 1),
-    )
+    steps = float(np.mean([run.steps_mean for run in tight]))
+    refused = sum(run.discarded_full for run in tight) / max(asked, 1)
+    rise, stage = float(np.median(most)), int(rises[middle].argmax())
+    return SizeTried(size=size, rise=rise, stage=stage, steps_mean=steps, refused=refused)

@@ -24,10 +24,9 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import batch_interval, interval_over_runs
-from netloom_papers.combining import CombiningNetwork
+from netloom_papers.combining import CombiningNetwork, CombiningRun, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
-from netloom_papers.combining.network import MOST_STEPS
-from netloom_papers.combining.runs import THROUGHPUT, CombiningRun, run_combining, steps_of
+from netloom_papers.combining.network import MOST_STEPS, THROUGHPUT, steps_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -515,14 +514,10 @@ class HotSpotSimulation(OfSystem):
 BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
 
 
+COLUMNS = "rate", "steps_mean", "unhindered_steps", "steps_ci95", "throughput", "stable"
 CURVE = CurveKind(
     BY_RATE,
-    "rate",
-    "steps_mean",
-    "unhindered_steps",
-    "steps_ci95",
-    "throughput",
-    "stable",
+    *COLUMNS,
     besides=("rate", "steps", "replications"),
     detail=lambda record, *_: None if record.answer.several else record,  # a picture of one rate
 )
@@ -655,9 +650,9 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
 
     per_pe, per_pe_ci95 = over_runs("requests_per_pe")
     throughput, half = over_runs("throughput")
-    requests, full = sum(each("requests")), sum(each("discarded_full"))
-    waiting = sum(each("discarded_waiting"))
-    wanted = max(requests + full + waiting, 1)
+    sums = {name: sum(each(name)) for name in ("requests", "moves", "cpu_seconds")}
+    sums |= {name: sum(each(f"discarded_{name}")) for name in ("full", "waiting")}
+    wanted = max(sums["requests"] + sums["full"] + sums["waiting"], 1)
     means = np.mean(each("queue_mean"), axis=0)
     means[stages + 1] = 0.0  # the modules' do not count
     level = int(means.argmax())
@@ -677,7 +672,7 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
         rate=runs[0].rate,
         stable=stable,
         replications=len(runs),
-        requests=requests,
+        **sums,
         requests_per_pe=per_pe or 0.0,
         requests_ci95=per_pe_ci95,
         steps=_steps(runs),
@@ -685,10 +680,8 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
         throughput_ci95=known(runs[0].throughput_ci95) if len(runs) == 1 else half,
         queue=together("mean_queue", queue),
         wait_buffer=together("mean_wait", wait) if combines else None,
-        refused=full / wanted,
-        waited=waiting / wanted,
-        full=full,
-        waiting=waiting,
+        refused=sums["full"] / wanted,
+        waited=sums["waiting"] / wanted,
         finalisation_steps=over_runs("finalisation_steps")[0] or 0.0,
         piled_up=float(np.mean(grows)) if grows else None,
         fullest=where,
@@ -707,8 +700,6 @@ def _load(network: CombiningNetwork, runs: Sequence[CombiningRun]) -> HotSpotLoa
             for stage in range(stages)
         ),
         hot_spots=tuple(hot_spots),
-        moves=sum(each("moves")),
-        cpu_seconds=sum(each("cpu_seconds")),
         reason=reason,
         note=_note(runs, stable=stable),
         runs=tuple(runs),

@@ -33,9 +33,10 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import as_file, files
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
@@ -43,14 +44,7 @@ from netloom.contention.messages import ConSetCosts, MessageCosts
 from netloom.mapping import gray
 from netloom.phases import least_clocks, least_phases
 from netloom.phases.execution import completed, execute, side_by_side
-from netloom.phases.plan.plans import (
-    Capacity,
-    Connections,
-    Plan,
-    connections,
-    partition,
-    sequential,
-)
+from netloom.phases.plan import plans
 from netloom.phases.timetables import Timetable, schedule
 from netloom.phases.violations import verify
 from netloom.routing import DimensionOrder, VirtualChannelRouting, all_routes, paths
@@ -63,9 +57,6 @@ from netloom.workload.programs.messages import messages
 from netloom.workload.traffic.stream import LONGEST
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, published
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PAPER = "feldmann"
 
@@ -94,7 +85,7 @@ SPARSE = ConSetCosts(clocks_per_word=10.0, both_ways=False)
 
 IWARP = torus(8, 8)
 
-TWELVE = Capacity(12)
+TWELVE = plans.Capacity(12)
 """The logical channels of a cell that connections had."""
 
 PAPER_PHASES = 30
@@ -259,7 +250,7 @@ def _bandwidths(known: Known) -> Found:
 
 
 @cache
-def pattern(name: str, words: int) -> Connections:
+def pattern(name: str, words: int) -> plans.Connections:
     """Return ``torus``, ``butterfly`` or ``all-to-all``: connections in the order of their use.
 
     On a torus each node sends E, W, N, S. The butterfly is a hypercube whose tasks lie in Gray
@@ -268,7 +259,7 @@ def pattern(name: str, words: int) -> Connections:
     specs = {"torus": "torus:8x8", "butterfly": "hypercube:6", "all-to-all": "all-to-all:64"}
     app = read(specs[name])
     node_of = gray(64, IWARP) if name == "butterfly" else np.arange(64)
-    given = connections(app, node_of, 64, words=words)
+    given = plans.connections(app, node_of, 64, words=words)
     if name == "all-to-all":
         return given
     order = np.argsort(_directions(given) if name == "torus" else dimensions(given), kind="stable")
@@ -276,7 +267,7 @@ def pattern(name: str, words: int) -> Connections:
     return replace(given, **{each: getattr(given, each)[order] for each in columns})
 
 
-def dimensions(given: Connections) -> Ints:
+def dimensions(given: plans.Connections) -> Ints:
     """Return int64[n], the dimension of a hypercube that each connection joins tasks across.
 
     Examples
@@ -288,7 +279,7 @@ def dimensions(given: Connections) -> Ints:
     return found
 
 
-def _directions(given: Connections) -> Ints:
+def _directions(given: plans.Connections) -> Ints:
     """Return int64[n], the place of each connection's direction in E, W, N, S."""
     ends = (np.unravel_index(nodes, IWARP.sides) for nodes in (given.target, given.source))
     rows, columns = (np.subtract(*np.stack(list(ends))) + 1) % 8 - 1
@@ -296,7 +287,7 @@ def _directions(given: Connections) -> Ints:
     return found
 
 
-def in_rows_and_columns(words: int) -> Plan:
+def in_rows_and_columns(words: int) -> plans.Plan:
     """Return the butterfly in two phases of 8 channels: dimensions within a row, and a column.
 
     So the text has it (section 5.1.2, "two phases of 8 logical channels each").
@@ -304,20 +295,20 @@ def in_rows_and_columns(words: int) -> Plan:
     given = pattern("butterfly", words)
     routes = paths(IWARP, DimensionOrder(), given.source, given.target)
     phase = np.where(given.source // 8 == given.target // 8, 0, 1).astype(np.int32)
-    plan = Plan(IWARP, given, Capacity(8), phase, routes, "by rows and columns")
+    plan = plans.Plan(IWARP, given, plans.Capacity(8), phase, routes, "by rows and columns")
     verify(plan)
     return plan
 
 
 @cache
-def _routed(seed: int) -> Plan:
-    plan = sequential(pattern("all-to-all", 1), IWARP, TWELVE, PAPER_PHASES, seed=seed)
+def _routed(seed: int) -> plans.Plan:
+    plan = plans.sequential(pattern("all-to-all", 1), IWARP, TWELVE, PAPER_PHASES, seed=seed)
     assert plan is not None, "the sequential router needs fewer phases than the paper's"
     verify(plan)
     return plan
 
 
-def paper_plan(name: str, words: int, seed: int = 1) -> Plan:
+def paper_plan(name: str, words: int, seed: int = 1) -> plans.Plan:
     """Return a plan of the paper's own kind, and of its number of phases.
 
     All-to-all is routed sequentially in 30 phases. The seed is that router's.
@@ -325,14 +316,14 @@ def paper_plan(name: str, words: int, seed: int = 1) -> Plan:
     if name == "butterfly":
         return in_rows_and_columns(words)
     if name == "torus":
-        return partition(pattern(name, words), IWARP, TWELVE, method="sequential")
+        return plans.partition(pattern(name, words), IWARP, TWELVE, method="sequential")
     return replace(_routed(seed), connections=pattern(name, words))
 
 
 @cache
-def own_plan(objective: Literal["phases", "time"], words: int) -> Plan:
+def own_plan(objective: Literal["phases", "time"], words: int) -> plans.Plan:
     """Return netloom's own plan of all-to-all: of fewest phases, or of least time."""
-    plan = partition(pattern("all-to-all", words), IWARP, TWELVE, objective=objective)
+    plan = plans.partition(pattern("all-to-all", words), IWARP, TWELVE, objective=objective)
     verify(plan)
     return plan
 
@@ -341,12 +332,12 @@ def _pattern_phases(known: Known) -> Found:
     """Phases of netloom's plans. Of sequential routing the most of several seeds."""
     everyone, butterfly = pattern("all-to-all", 1), pattern("butterfly", 1)
     routed = [
-        partition(everyone, IWARP, TWELVE, method="sequential", seed=seed).num_phases
+        plans.partition(everyone, IWARP, TWELVE, method="sequential", seed=seed).num_phases
         for seed in known["seeds"]
     ]
-    yield "torus, 12 channels", partition(pattern("torus", 1), IWARP, TWELVE).num_phases
+    yield "torus, 12 channels", plans.partition(pattern("torus", 1), IWARP, TWELVE).num_phases
     for channels in (12, 16):
-        fewest = partition(butterfly, IWARP, Capacity(channels)).num_phases
+        fewest = plans.partition(butterfly, IWARP, plans.Capacity(channels)).num_phases
         yield f"butterfly, Gray code, {channels} channels", fewest
     yield "butterfly, by rows and columns, 8 channels", in_rows_and_columns(1).num_phases
     yield "all-to-all, 12 channels, at most", own_plan("phases", 1).num_phases
@@ -434,7 +425,7 @@ def _long(known: Known) -> Found:
 
 
 def iwarp_clocks(
-    given: Connections, network: Cube, costs: MessageCosts, *, shuffled: bool, seeds: int
+    given: plans.Connections, network: Cube, costs: MessageCosts, *, shuffled: bool, seeds: int
 ) -> Floats:
     """Return the clocks until the last message has been received, for each of some seeds.
 
@@ -476,14 +467,10 @@ def iwarp_clocks(
         for before, row in pairwise(np.argsort(source, kind="stable").tolist()):
             if source[before] == source[row]:
                 after[row].append(before)
-        table = messages(
-            network.num_hosts,
-            source=source,
-            target=given.target[order],
-            flits=given.words[order] + costs.header_words + held,
-            run=run - (ROUTER.timing().injection - 1),
-            after=after,
-        )
+        ends = {"source": source, "target": given.target[order]}
+        flits = given.words[order] + costs.header_words + held
+        begins = run - (ROUTER.timing().injection - 1)
+        table = messages(network.num_hosts, **ends, flits=flits, run=begins, after=after)
         engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
         engine.append(table)
         if not completed(engine, MESSAGES, "fewer words", stopped):
@@ -529,10 +516,10 @@ def in_pools(network: Cube) -> VirtualChannelRouting:
 
 
 @cache
-def interface(mesh: str) -> Connections:
+def interface(mesh: str) -> plans.Connections:
     """Return what the parts of a mesh tell each other, part i on node i of the torus."""
     with as_file(DATA.joinpath(f"{mesh}.mtx")) as path:
-        return connections(read(str(path)), np.arange(64), 64)
+        return plans.connections(read(str(path)), np.arange(64), 64)
 
 
 def most_words(mesh: str) -> int:
@@ -548,10 +535,10 @@ def most_words(mesh: str) -> int:
 
 
 @cache
-def compiled(mesh: str, *, as_published: bool) -> tuple[Plan, Timetable]:
+def compiled(mesh: str, *, as_published: bool) -> tuple[plans.Plan, Timetable]:
     """Return netloom's own plan and timetable, or those of the algorithms as published."""
     method: Literal["sequential", "auto"] = "sequential" if as_published else "auto"
-    plan = partition(interface(mesh), IWARP, TWELVE, costs=SPARSE, method=method)
+    plan = plans.partition(interface(mesh), IWARP, TWELVE, costs=SPARSE, method=method)
     timetable = schedule(plan, SPARSE, tries=0 if as_published else None)
     verify(plan, timetable, SPARSE)
     return plan, timetable

@@ -241,19 +241,14 @@ def compare(asked: Sequence[Any], found: running.Seen) -> pl.DataFrame:
     for case, seen in zip(asked, found, strict=True):
         if seen is None:
             continue
-        estimate = trust(
-            seen["in order"]["end"], seen["shared"]["end"], seen["bound"],
-            lossless_finish=seen["lossless"]["end"], short=seen["short"],
-        )  # fmt: skip
-        for sharing in SHARINGS:
-            said = seen[sharing]
-            compared = {
-                "sharing": sharing, "simulated": seen["end"], "flows": said["end"],
-                "error": said["end"] / seen["end"] - 1, "each": said["each"],
-                "alike": said["alike"], "within": estimate.within,
-                "off": abs(seen["end"] / said["end"] - 1), "why": estimate.why,
-            }  # fmt: skip
-            rows.append({**case, **compared})
+        true, ends = seen["end"], [seen[sharing]["end"] for sharing in SHARINGS]
+        *shared, lossless = ends
+        estimate = trust(*shared, seen["bound"], lossless_finish=lossless, short=seen["short"])
+        for sharing, end in zip(SHARINGS, ends, strict=True):
+            figures = {"simulated": true, "flows": end, "error": end / true - 1}
+            single = {name: seen[sharing][name] for name in ("each", "alike")}
+            told = {"within": estimate.within, "off": abs(true / end - 1), "why": estimate.why}
+            rows.append({**case, "sharing": sharing, **figures, **single, **told})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 

@@ -22,9 +22,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats
@@ -35,22 +36,11 @@ from netloom.topology import average_distance, torus
 from netloom.workload import read
 from netloom_papers.exhibits import curve, grid, plot
 from netloom_papers.ledger import Drawn, Found, Item, Known, Made, in_order
-from netloom_papers.models.locality import (
-    Locality,
-    Machine,
-    alewife,
-    expected_gain,
-    per_hop_limit,
-    predict_locality,
-    random_distance,
-)
+from netloom_papers.models import locality as model
 from netloom_papers.programs.transactions import Transactions
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
 from netloom_papers.questions.simulate.transactions import simulate_transactions
 from netloom_papers.studies.running import run_side_by_side
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RUN_CYCLES, FIXED_CYCLES = 16, 78
 """T_r and T_f. Neither is printed: an independent reproduction finds T_r + T_f = 94 from table 1,
@@ -103,7 +93,7 @@ PROCESSORS = "N, processors"
 
 def _gains(contexts: int, sizes: ArrayLike, speed: float = SPEEDS["2x faster"]) -> Floats:
     """Return the expected gain for some numbers of processors."""
-    return expected_gain(alewife(contexts, speed=speed), nodes=sizes)
+    return model.expected_gain(model.alewife(contexts, speed=speed), nodes=sizes)
 
 
 def _table_1(known: Known) -> Found:
@@ -159,29 +149,16 @@ def simulated_curves(
     ``inter_message_cycles`` t_m, ``message_latency`` T_m, ``message_rate`` r_m and ``distance`` d,
     by contexts p and seed.
     """
-    import polars as pl
 
     def run(contexts: int, seed: int, distance: float) -> dict[str, Any]:
-        simulated = simulate_transactions(
-            "torus:8x8",
-            app="torus:8x8",
-            mapping=f"distance:{distance:g}",
-            contexts=contexts,
-            run_cycles=RUN_CYCLES,
-            fixed_cycles=FIXED_CYCLES,
-            protocol=protocol,
-            seed=seed,
-            **ROUTERS[router],
-        )
-        return {
-            "contexts": contexts,
-            "seed": seed,
-            "distance": simulated.distance,
-            "message_rate": simulated.measured.message_rate,
-            "inter_message_cycles": simulated.inter_message_cycles,
-            "message_latency": simulated.measured.message_latency,
-            "messages_per_transaction": simulated.messages_per_transaction,
-        }
+        program = {"run_cycles": RUN_CYCLES, "fixed_cycles": FIXED_CYCLES, "protocol": protocol}
+        options = {**program, **ROUTERS[router], "mapping": f"distance:{distance:g}"}
+        case: dict[str, Any] = {"contexts": contexts, "seed": seed}
+        found = simulate_transactions("torus:8x8", app="torus:8x8", **case, **options)
+        whole = ("distance", "inter_message_cycles", "messages_per_transaction")
+        measured = ("message_rate", "message_latency")
+        case |= {name: getattr(found, name) for name in whole}
+        return case | {name: getattr(found.measured, name) for name in measured}
 
     cases = product(CONTEXTS, range(1, seeds + 1), distances)
     runs = [partial(run, *case) for case in cases]
@@ -254,7 +231,8 @@ def _draw_by_distance(made: Made) -> Drawn:
         lengths, seen = part["distance"].to_numpy(), part[name].to_numpy()
         distances = np.linspace(lengths.min(), lengths.max(), 26)
         at_runs, between = (
-            getattr(predict_locality(machine, each), name) + ends for each in (lengths, distances)
+            getattr(model.predict_locality(machine, each), name) + ends
+            for each in (lengths, distances)
         )
         worst.append(np.abs(at_runs / seen - 1 if of_rates else at_runs - seen).max())
         curves.append(curve(f"p = {contexts}, simulated", lengths, seen))
@@ -263,7 +241,9 @@ def _draw_by_distance(made: Made) -> Drawn:
     yield made.known["found"].format(*worst)
 
 
-def regressed(protocol: str, contexts: int, rates: ArrayLike, latencies: ArrayLike) -> Machine:
+def regressed(
+    protocol: str, contexts: int, rates: ArrayLike, latencies: ArrayLike
+) -> model.Machine:
     """Return the machine whose line T_m = s t_m − (T_r + T_f) / c is that of runs (eq. 9).
 
     Parameters
@@ -278,18 +258,18 @@ def regressed(protocol: str, contexts: int, rates: ArrayLike, latencies: ArrayLi
     return multithreaded(protocol, contexts, critical, max(-intercept * critical - RUN_CYCLES, 0.0))
 
 
-def multithreaded(protocol: str, contexts: int, critical: float, fixed: float) -> Machine:
+def multithreaded(protocol: str, contexts: int, critical: float, fixed: float) -> model.Machine:
     """Return the machine that is simulated, with c and T_f as given."""
     channels, ratio = NODE_CHANNELS[protocol]
     cost = MESSAGES[protocol], critical, MEAN_FLITS, fixed, ratio
-    return Machine(RUN_CYCLES, *cost, contexts, node_channels=channels)
+    return model.Machine(RUN_CYCLES, *cost, contexts, node_channels=channels)
 
 
 # -- figure 6 and its limit ----------------------------------------------------------------------
 
 
 def _limit(known: Known) -> Found:
-    limit = float(per_hop_limit(alewife(2)))
+    limit = float(model.per_hop_limit(model.alewife(2)))
     yield "limit of T_h, p = 2 (cycles; c is from the printed s)", limit
     nodes = float(known["nodes"])
     for grain in (1, 10):
@@ -299,7 +279,7 @@ def _limit(known: Known) -> Found:
 
 def _figure_6(known: Known) -> Found:
     nodes = np.logspace(1, 6, 10_001)
-    share = _at_random(nodes).per_hop_latency / per_hop_limit(alewife(2))
+    share = _at_random(nodes).per_hop_latency / model.per_hop_limit(model.alewife(2))
     return in_order(known, [np.interp(0.8, share, nodes)])
 
 
@@ -309,16 +289,18 @@ def _draw_figure_6(_: Made) -> Drawn:
         curve(name, NODES, _at_random(NODES, grain).per_hop_latency)
         for name, grain in grains.items()
     ]
-    curves.append(curve("limit, equation 16", [10.0, 1e6], float(per_hop_limit(alewife(2)))))
+    curves.append(
+        curve("limit, equation 16", [10.0, 1e6], float(model.per_hop_limit(model.alewife(2))))
+    )
     title = "Figure 6: per-hop latency, two contexts, random mappings"
     yield plot(title, (PROCESSORS, "T_h, network cycles"), curves, log_x=True)
 
 
-def _at_random(nodes: ArrayLike, grain: float = 1) -> Locality:
+def _at_random(nodes: ArrayLike, grain: float = 1) -> model.Locality:
     """Random mappings of two contexts, with ``grain`` times the useful work."""
-    machine = alewife(2)
+    machine = model.alewife(2)
     longer = replace(machine, run_processor_cycles=grain * machine.run_processor_cycles)
-    return predict_locality(longer, random_distance(nodes, machine.dimensions))
+    return model.predict_locality(longer, model.random_distance(nodes, machine.dimensions))
 
 
 # -- figures 7 and 8: ideal and random mappings --------------------------------------------------
@@ -339,7 +321,7 @@ def _expectations(known: Known) -> Found:
     one, two = (_both(contexts) for contexts in CONTEXTS[:2])
     costs = one.per_hop_latency, one.variable_message_cycles, two.variable_message_cycles
     ratios = [random / ideal for ideal, random in costs]
-    return in_order(known, [random_distance(1000, 2), *ratios])
+    return in_order(known, [model.random_distance(1000, 2), *ratios])
 
 
 def _figure_8(known: Known) -> Found:
@@ -349,12 +331,9 @@ def _figure_8(known: Known) -> Found:
         fixed = both.fixed_message_cycles + both.fixed_transaction_cycles + both.work_cycles
         processor_cycles = both.fixed_transaction_cycles / both.speed
         queued = _both(contexts, node_channels=1).fixed_message_cycles
-        found += [
-            both.fixed_transaction_cycles[0] / fixed[0],
-            processor_cycles[0] / known["megahertz"],
-            both.variable_message_cycles[1] / fixed[1],
-            queued[0] - queued[1],
-        ]
+        clock = known["megahertz"]
+        ideal = both.fixed_transaction_cycles[0] / fixed[0], processor_cycles[0] / clock
+        found += [*ideal, both.variable_message_cycles[1] / fixed[1], queued[0] - queued[1]]
     return in_order(known, found)
 
 
@@ -371,15 +350,15 @@ def _draw_figure_8(_: Made) -> Drawn:
     yield plot(title, ("mapping and contexts", "t_t, network cycles"), bars, form="bars")
 
 
-def _both(contexts: int, node_channels: int = 0) -> Locality:
+def _both(contexts: int, node_channels: int = 0) -> model.Locality:
     """The ideal mapping and a random one of 1000 processors."""
-    distances = np.array([1.0, float(random_distance(1000, 2))])
-    return predict_locality(alewife(contexts, node_channels=node_channels), distances)
+    distances = np.array([1.0, float(model.random_distance(1000, 2))])
+    return model.predict_locality(model.alewife(contexts, node_channels=node_channels), distances)
 
 
 def _node_channels(known: Known) -> Found:
     ends = DISTANCES[:: len(DISTANCES) - 1]
-    nears = [predict_locality(alewife(p, node_channels=1), ends) for p in CONTEXTS]
+    nears = [model.predict_locality(model.alewife(p, node_channels=1), ends) for p in CONTEXTS]
     return in_order(known, np.ravel([each.node_channel_wait for each in nears]))
 
 
@@ -388,11 +367,9 @@ ITEMS = (
     Item("section 6", _slower),
     Item("section 3.2", _messages),
     Item("equation 17", _distances),
-    Item("figure 3, coherence", partial(_curves, "coherence")),
-    Item("figure 3, request-reply", partial(_curves, "request-reply")),
+    *(Item(f"figure 3, {name}", partial(_curves, name)) for name in PROTOCOLS),
     Item("figure 3", draw=_draw_figure_3),
-    Item("figure 4", draw=_draw_by_distance),
-    Item("figure 5", draw=_draw_by_distance),
+    *(Item(f"figure {number}", draw=_draw_by_distance) for number in (4, 5)),
     Item("equation 16", _limit),
     Item("figure 6", _figure_6, _draw_figure_6),
     Item("figure 7", _figure_7, _draw_figure_7),

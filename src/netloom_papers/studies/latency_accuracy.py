@@ -23,15 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from netloom.contention.channel_queueing import (
-    KINDS,
-    KNEE,
-    PARTS,
-    latency_band,
-    predict_channels,
-    router_kind,
-    saturation_band,
-)
+from netloom.contention import channel_queueing as model
 from netloom.questions.predict.latency import predicted_network
 from netloom.questions.simulate.load import simulate
 from netloom.questions.simulate.saturation import find_saturation
@@ -91,7 +83,7 @@ LOADS = (0.3, 0.45, 0.6, 0.75, 0.85)
 
 EFFORT: dict[str, Any] = {"saturation_cycles": 32_000, "latency_cycles": 160_000, "precision": 0.02}
 
-ANSWERED = pl.col("own") <= KNEE
+ANSWERED = pl.col("own") <= model.KNEE
 """Latencies that answers have: up to this part of the predicted saturation."""
 
 ELSEWHERE = ("virtual-cut-through", "large", "faults", "oldest first")
@@ -144,17 +136,18 @@ def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
 
     def covered(of: pl.DataFrame) -> Iterator[str]:
         kind = of["kind"][0]
-        yield _covered(of.filter(figure="saturation")["error"], saturation_band(kind).within)
-        for low, most in pairwise((-1.0, *PARTS)):
+        yield _covered(of.filter(figure="saturation")["error"], model.saturation_band(kind).within)
+        for low, most in pairwise((-1.0, *model.PARTS)):
             inside = of.filter(pl.col("own") > low, pl.col("own") <= most)
-            yield _covered(inside["error"], latency_band(kind, most).within)
+            yield _covered(inside["error"], model.latency_band(kind, most).within)
 
     by_kind = table.filter(pl.col("drawn").is_in(list(DRAWS))).sort(
-        pl.col("kind").replace_strict(KINDS, range(len(KINDS))), maintain_order=True
+        pl.col("kind").replace_strict(model.KINDS, range(len(model.KINDS))), maintain_order=True
     )
+    heads = ("", "networks", *shown)
     yield running.Section(
         "Errors by what was drawn",
-        ("", "networks", *shown),
+        heads,
         running.rows_by(table, "drawn", cells=errors),
         (
             "mean and root mean square error (lowest and highest), %: of the idle latency, the "
@@ -162,14 +155,11 @@ def _sections(table: pl.DataFrame) -> Iterator[running.Section]:
             "have them: up to 0.9 of the predicted one; [n]: how many have it",
         ),
     )
-    yield running.Section(
-        "All three draws, by kind of router",
-        ("", "networks", *shown),
-        running.rows_by(by_kind, "kind", cells=errors),
-    )
+    rows = running.rows_by(by_kind, "kind", cells=errors)
+    yield running.Section("All three draws, by kind of router", heads, rows)
     yield running.Section(
         "The bands of answers, and how many errors of the judge are within",
-        ("kind of router", "saturation", *(f"up to {most:g}" for most in PARTS)),
+        ("kind of router", "saturation", *(f"up to {most:g}" for most in model.PARTS)),
         running.rows_by(by_kind.filter(drawn="judge"), "kind", cells=covered),
         ("up to: parts of the predicted saturation; nine of ten were to be within",),
     )
@@ -201,10 +191,9 @@ def simulated(case: running.Case, stopped: running.Stopped) -> dict[str, Any] | 
         search = find_saturation(**question, most_cycles=case["saturation_cycles"]).points[0]
         if stopped() or search.interrupted:
             return None
-        curve = simulate(
-            **question, load=[part * search.saturation_offered for part in case["loads"]],
-            precision=case["precision"], most_cycles=case["latency_cycles"],
-        )  # fmt: skip
+        loads = [part * search.saturation_offered for part in case["loads"]]
+        limits = {"precision": case["precision"], "most_cycles": case["latency_cycles"]}
+        curve = simulate(**question, load=loads, **limits)
     if stopped() or curve.interrupted:
         return None
     columns = ("part", "load", "latency", "ci95")
@@ -232,19 +221,16 @@ def compare(cases: Sequence[running.Case], found: running.Seen) -> pl.DataFrame:
             continue
         network, traffic = predicted_network(**asked(case)), case["traffic"]
         said = traffic.get("name", "") + (" mapped at random" if traffic.get("mapping") else "")
-        name = {
-            "drawn": case["part"], "number": number, **{field: case[field] for field in FIELDS},
-            "traffic": said or traffic["kind"],
-            "kind": router_kind(network.prepared.router, case["packet_flits"]),
-            "flags": len(network.flags),
-        }  # fmt: skip
-        idle = predict_channels(network.prepared, 0.0).latency
+        kind = model.router_kind(network.prepared.router, case["packet_flits"])
+        name = {"drawn": case["part"], "number": number} | {field: case[field] for field in FIELDS}
+        name |= {"traffic": said or traffic["kind"], "kind": kind, "flags": len(network.flags)}
+        idle = model.predict_channels(network.prepared, 0.0).latency
         errors: list[tuple[Any, ...]] = [
             (None, None, None, "saturation", seen["saturation"], network.saturation),
             (None, None, None, "idle", seen["idle"], idle),
         ]
         for point in (each for each in seen["points"] if each["latency"] is not None):
-            latency = predict_channels(network.prepared, point["load"], crowded=True).latency
+            latency = model.predict_channels(network.prepared, point["load"], crowded=True).latency
             own = point["load"] / network.saturation
             errors.append((point["part"], own, point["ci95"], "latency", point["latency"], latency))
         columns = ("part", "own", "ci95", "figure", "simulated", "predicted")
@@ -316,12 +302,12 @@ def tuned_box() -> list[dict[str, Any]]:
         *product(("mesh:8x8", "torus:8x8"), kinds),
         *product(("mesh:8x8", "torus:4x4x4"), matrices),
     ]
-    routers: list[dict[str, Any]] = [
-        {"vcs": vcs, "packet_flits": flits, "switching": switching, "channel_cycles": 1,
-         "buffer_flits": 8 if switching == "wormhole" else max(8, flits),
-         "router": "three-stage", "loads": [0.2, 0.5, 0.8]}
-        for switching, flits, vcs in product(("wormhole", "virtual-cut-through"), (5, 20), (2, 4))
-    ]  # fmt: skip
+    alike = {"channel_cycles": 1, "router": "three-stage", "loads": [0.2, 0.5, 0.8]}
+    routers: list[dict[str, Any]] = []
+    for switching, flits, vcs in product(("wormhole", "virtual-cut-through"), (5, 20), (2, 4)):
+        room = 8 if switching == "wormhole" else max(8, flits)
+        drawn = {"vcs": vcs, "packet_flits": flits, "switching": switching, "buffer_flits": room}
+        routers.append(alike | drawn)
     every = product(routers, programs)
     return [_case("box", on, traffic) | router for router, (on, traffic) in every]
 

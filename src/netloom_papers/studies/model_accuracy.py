@@ -65,8 +65,7 @@ Where it fails, and why:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil, isnan, nan
 from typing import Any
@@ -78,18 +77,13 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import average_distance, torus
 from netloom_papers.ledger import published
 from netloom_papers.models.locality import predict_locality
-from netloom_papers.models.torus_broadcasts import (
-    VARIANTS,
-    TorusBroadcast,
-    Variant,
-    torus_broadcast,
-)
+from netloom_papers.models.torus_broadcasts import VARIANTS, Variant
 from netloom_papers.programs.broadcast import BroadcastRun
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES
 from netloom_papers.questions.simulate.transactions import simulate_transactions
 from netloom_papers.studies import johnson, running
 from netloom_papers.studies.running import Goal, Section
-from netloom_papers.studies.shahrabi import FLITS, RADICES, VCS, comparable, simulated
+from netloom_papers.studies.shahrabi import FLITS, RADICES, VCS, comparable, simulated, solved
 
 # -- torus broadcast -----------------------------------------------------------------------------
 
@@ -187,11 +181,10 @@ def compare_torus(cases: Sequence[running.Case], found: running.Seen) -> pl.Data
         if seen is None:
             continue
         name = {key: case[key] for key in NAME}
-        model = _model(*name.values())
-        name["fitted"] = tuple(name.values()) in FITTED
-        points, rate = seen["points"], seen["saturation_rate"]
+        network, points, rate = tuple(name.values()), seen["points"], seen["saturation_rate"]
+        name["fitted"] = network in FITTED
         for variant in VARIANTS:
-            said = model(rate=[at["rate"] for at in points], variant=variant)
+            said = solved((*network, [at["rate"] for at in points]), variant)
             figures = [
                 (variant, "latency", at["load"], at["rate"], at["latency"], at["ci95"], latency)
                 for at, latency in zip(points, said.latency.tolist(), strict=True)
@@ -200,11 +193,6 @@ def compare_torus(cases: Sequence[running.Case], found: running.Seen) -> pl.Data
             figures.append((variant, "saturation", None, rate, rate, seen["uncertainty"], limit))
             rows += [name | dict(zip(columns, each, strict=True)) for each in figures]
     return running.with_errors(rows)
-
-
-def _model(radix: int, flits: int, vcs: int, broadcast: float) -> Callable[..., TorusBroadcast]:
-    """Return what a variant predicts for a configuration, at one rate or several."""
-    return partial(torus_broadcast, radix, message_flits=flits, vcs=vcs, broadcast=broadcast)
 
 
 def mean_errors(table: pl.DataFrame) -> pl.DataFrame:
@@ -293,7 +281,7 @@ def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.D
             machine = johnson.multithreaded(protocol, contexts, 2.0, fixed)
         for channel_load in CHANNEL_LOADS:
             said = predict_locality(machine, distance, load if channel_load == "own" else 1)
-            table = {
+            table: dict[str, Any] = {
                 "protocol": protocol,
                 "contexts": contexts,
                 "mapping": list(group),
@@ -302,16 +290,13 @@ def compare_locality(cases: Sequence[running.Case], found: running.Seen) -> pl.D
                 "distance": distance,
                 "busiest_over_mean": load.max(axis=1) / load.mean(axis=1),
                 "busiest_channel_flits": load.max(axis=1),
-                "simulated_rate": rate,
-                "simulated_rate_ci95": [each["message_rate_ci95"] for each in seen],
-                "predicted_rate": said.message_rate,
-                "rate_error": said.message_rate / rate - 1,
-                "simulated_latency": latency,
-                "simulated_latency_ci95": [each["message_latency_ci95"] for each in seen],
-                "predicted_latency": said.message_latency,
-                "latency_error_cycles": said.message_latency - latency,
-                "latency_error": said.message_latency / latency - 1,
             }
+            for name, true in (("rate", rate), ("latency", latency)):
+                half = [each[f"message_{name}_ci95"] for each in seen]
+                table |= {f"simulated_{name}": true, f"simulated_{name}_ci95": half}
+                predicted = table[f"predicted_{name}"] = getattr(said, f"message_{name}")
+                table[f"{name}_error"] = predicted / true - 1
+            table["latency_error_cycles"] = said.message_latency - latency
             tables.append(pl.DataFrame(table))
     return pl.concat(tables) if tables else pl.DataFrame()
 
@@ -427,11 +412,10 @@ def _locality_goals(locality: pl.DataFrame) -> Iterator[Goal]:
             ("message latency", most_latency, error, unit),
         ):
             row = next(iter(running.worst(of, 1, column)), {column: nan, "distance": nan})
-            yield Goal(
-                f"{protocol}, p = {contexts}: {what}, largest error", limit,
-                abs(row[column]) * (100 if of_unit == "%" else 1), of_unit,
-                f"d = {row['distance']:.3g}" if len(of) else "",
-            )  # fmt: skip
+            largest = abs(row[column]) * (100 if of_unit == "%" else 1)
+            where = f"d = {row['distance']:.3g}" if len(of) else ""
+            name = f"{protocol}, p = {contexts}: {what}, largest error"
+            yield Goal(name, limit, largest, of_unit, where)
 
 
 def _locality_sections(locality: pl.DataFrame) -> Iterator[Section]:

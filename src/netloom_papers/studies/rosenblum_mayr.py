@@ -28,26 +28,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from netloom.base.arrays import Bools, Floats
-from netloom_papers.combining import CombiningEngine, CombiningNetwork, CombiningRun, run_combining
-from netloom_papers.combining.hot_spots import (
-    HotSpotTraffic,
-    assign_hot_spots,
-    place_hot_spots,
-    single_hot_spot,
-    tree_saturation,
-)
+from netloom_papers import ledger
+from netloom_papers.combining import CombiningEngine, CombiningNetwork, hot_spots as inputs
+from netloom_papers.combining.network import CombiningRun, run_combining
 from netloom_papers.exhibits import Cell, curve, grid, plot
-from netloom_papers.ledger import (
-    Against,
-    Drawn,
-    Found,
-    Item,
-    Known,
-    Made,
-    grouped,
-    in_order,
-    published,
-)
 from netloom_papers.questions.critical_queue import find_critical_queue
 from netloom_papers.studies.running import run_side_by_side
 
@@ -64,7 +48,7 @@ STEPS = 1000
 NO_WAIT = {16: "table 3", 512: "table 6"}
 """The table of elements that do not wait, by how many there are."""
 
-COLUMNS = tuple(published(PAPER)["columns"])
+COLUMNS = tuple(ledger.published(PAPER)["columns"])
 """Of the tables that are compared."""
 
 REQUESTS, MEAN_STEPS = 0, 1
@@ -89,7 +73,7 @@ BATCH = 64
 """Placements looked at together."""
 
 
-SPACINGS = published(PAPER)["spacings"]
+SPACINGS = ledger.published(PAPER)["spacings"]
 
 MIDDLE = slice(3, 6)
 """Levels of the requests behind stages 2 to 4."""
@@ -132,14 +116,14 @@ class System:
         """What all systems with the same placements share."""
         return self.pes, self.hot_spots, self.per_pe, self.assign
 
-    def traffic(self, placement: int) -> HotSpotTraffic:
+    def traffic(self, placement: int) -> inputs.HotSpotTraffic:
         """Return the requests: hot spots and their assignment by a seed."""
-        hot = place_hot_spots(self.pes, self.hot_spots, seed=placement, **self.apart)
-        assigned = assign_hot_spots(self.pes, hot, self.per_pe, self.assign, seed=placement)
-        return HotSpotTraffic(hot, assigned, self.rate, wait=self.wait)
+        hot = inputs.place_hot_spots(self.pes, self.hot_spots, seed=placement, **self.apart)
+        assigned = inputs.assign_hot_spots(self.pes, hot, self.per_pe, self.assign, seed=placement)
+        return inputs.HotSpotTraffic(hot, assigned, self.rate, wait=self.wait)
 
     def run(
-        self, traffic: HotSpotTraffic, seed: int, *, steps: int = STEPS, **options: Any
+        self, traffic: inputs.HotSpotTraffic, seed: int, *, steps: int = STEPS, **options: Any
     ) -> CombiningRun:
         """Simulate the system. ``options`` are those of its network."""
         network = CombiningNetwork(self.pes, queue=self.queue, wait_buffer=self.queue, **options)
@@ -158,14 +142,14 @@ def systems(pes: int, *, wait: bool = False) -> dict[str, System]:
     >>> systems(16)["Normal"].family
     (16, 2, 1, 0.95)
     """
-    lines = published(PAPER)["systems"][f"{pes}"]
+    lines = ledger.published(PAPER)["systems"][f"{pes}"]
     return {name: System(pes, **line, wait=wait) for name, line in lines.items()}
 
 
 # Tables.
 
 
-def _draw_systems(table: str, pes: int, made: Made) -> Drawn:
+def _draw_systems(table: str, pes: int, made: ledger.Made) -> ledger.Drawn:
     """Draw the systems. Computed is what the generator of requests makes of them."""
     cells = {}
     for name, system in systems(pes).items():
@@ -180,7 +164,7 @@ def _draw_systems(table: str, pes: int, made: Made) -> Drawn:
     yield grid(f"Table {table}: characteristics of simulated {pes}-PE systems", cells)
 
 
-def _all_seeds(pes: int, wait: bool, known: Known) -> Found:
+def _all_seeds(pes: int, wait: bool, known: ledger.Known) -> ledger.Found:
     """Return each printed number: it should lie between the least and the most of all seeds."""
     lines, by_name, seeds = known["rows"], systems(pes, wait=wait), range(1, known["seeds"] + 1)
     cases = [(by_name[name], seed) for name, seed in product(lines, seeds)]
@@ -190,11 +174,11 @@ def _all_seeds(pes: int, wait: bool, known: Known) -> Found:
         for number, values in enumerate(printed, 1):
             room = np.where(values < mean, mean - least, most - mean) + ROUNDING
             for at, column in enumerate(COLUMNS):
-                found = Against(values[at], mean[at], room[at])
+                found = ledger.Against(values[at], mean[at], room[at])
                 yield f"{name}, seed {number}, {column}", found
 
 
-def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
+def _alike(table: str, pes: int, wait: bool, known: ledger.Known) -> ledger.Found:
     """Return each printed number: it should be near those of placements like the report's.
 
     What makes them alike is taken from the tables themselves: the numbers used so are marked
@@ -204,30 +188,26 @@ def _alike(table: str, pes: int, wait: bool, known: Known) -> Found:
     many = known["placements"]
     if not many:
         return
-    lines, first = published(PAPER)["items"][table]["rows"], anchors(pes)
+    lines, first = ledger.published(PAPER)["items"][table]["rows"], anchors(pes)
     by_name = systems(pes, wait=wait)
-    seeds = {family: alike(pes, name, (many, many)) for family, name in first.items()}
-    cases = [
-        (by_name[name], seed)
-        for name in lines
-        for some in seeds[by_name[name].family]
-        for seed in some
-    ]
+    both = {family: alike(pes, name, (many, many)) for family, name in first.items()}
+    seeds = {family: [*some, *others] for family, (some, others) in both.items()}
+    cases = [(by_name[name], seed) for name in lines for seed in seeds[by_name[name].family]]
     samples = _simulate(cases, known["item"]).reshape(len(lines), 2, -1, len(COLUMNS))
-    for name, both in zip(lines, samples, strict=True):
+    for name, pair in zip(lines, samples, strict=True):
         taken = ANCHORS[pes] if name in first.values() and not wait else ()
-        for number, (values, some) in enumerate(zip(lines[name], both, strict=True), 1):
+        for number, (values, some) in enumerate(zip(lines[name], pair, strict=True), 1):
             mean, spread = some.mean(axis=0), some.std(axis=0, ddof=1)
             room = SPREADS * np.maximum(spread, LEAST_SPREADS[pes])
             for at, column in enumerate(COLUMNS):
                 mark = " (anchor)" if at in taken else "" if spread[at] else " (no spread)"
-                found = Against(values[at], mean[at], room[at])
+                found = ledger.Against(values[at], mean[at], room[at])
                 yield f"{name}, seed {number}, {column}{mark}", found
 
 
-def _draw_performance(table: str, what: str, made: Made) -> Drawn:
+def _draw_performance(table: str, what: str, made: ledger.Made) -> ledger.Drawn:
     titles = f"Table {table}: performance of {what} policy, 40 seeds", "The same, placements alike"
-    for title, rows in zip(titles, grouped(made.rows, "item").values(), strict=False):
+    for title, rows in zip(titles, ledger.grouped(made.rows, "item").values(), strict=False):
         cells = {}
         for row in rows:
             name, seed, column = row.quantity.partition(" (")[0].split(", ")
@@ -240,7 +220,7 @@ def anchors(pes: int) -> dict[Family, str]:
 
     Its columns ``ANCHORS`` tell of a placement.
     """
-    by_name, rows = systems(pes), published(PAPER)["items"][NO_WAIT[pes]]["rows"]
+    by_name, rows = systems(pes), ledger.published(PAPER)["items"][NO_WAIT[pes]]["rows"]
     return {by_name[name].family: name for name in reversed(rows)}  # the first of some stays
 
 
@@ -258,8 +238,8 @@ def alike(pes: int, name: str, wanted: tuple[int, int]) -> list[list[int]]:
     wanted
         How many seeds for each of the two.
     """
-    rule, system = published(PAPER)["placements alike"], systems(pes)[name]
-    printed = np.array(published(PAPER)["items"][NO_WAIT[pes]]["rows"][name])
+    rule, system = ledger.published(PAPER)["placements alike"], systems(pes)[name]
+    printed = np.array(ledger.published(PAPER)["items"][NO_WAIT[pes]]["rows"][name])
     elements = np.round(printed[:, REQUESTS] * (pes / (STEPS * system.rate)))
 
     def look(seed: int, missing: Bools) -> Bools:
@@ -306,7 +286,7 @@ def _simulate(cases: Sequence[tuple[System, int]], what: str) -> Floats:
 # Queues by stage.
 
 
-def _draw_stages(number: int, made: Made) -> Drawn:
+def _draw_stages(number: int, made: ledger.Made) -> ledger.Drawn:
     """Draw one of the figures 1 to 15, by stage, a line per system.
 
     Each is of one run, with placements like that of the report's first seed as far as its tables
@@ -338,7 +318,7 @@ def _runs(of: str) -> Runs:
     of 0.05, those that the report's text names, and for others as many around the critical size.
     Unbounded queues, which the report does not plot, are for comparison.
     """
-    known, by_name = published(PAPER)["items"].get(of, {}), systems(512)
+    known, by_name = ledger.published(PAPER)["items"].get(of, {}), systems(512)
     if of == "section 4.4":
         return spacing(tuple(known["queues"]), known["seeds"])
     first = anchors(512)
@@ -358,7 +338,7 @@ def size_of(queue: int | None) -> str:
     return "unbounded" if queue is None else f"queues of {queue}"
 
 
-def _critical(known: Known) -> Found:
+def _critical(known: ledger.Known) -> ledger.Found:
     rate, normal = known["rate"], systems(512)["Normal"]
     pes, hot_spots, per_pe, assign = normal.family
     asked: dict[str, Any] = {"rate": rate, "steps": STEPS, "replications": known["seeds"]}
@@ -367,7 +347,7 @@ def _critical(known: Known) -> Found:
     )
     if answer.interrupted:
         raise KeyboardInterrupt
-    return in_order(known, [answer.sizes[rate]])
+    return ledger.in_order(known, [answer.sizes[rate]])
 
 
 @cache
@@ -385,7 +365,7 @@ def spacing(
     return {name: runs[at * seeds :][:seeds] for at, name in enumerate(names)}
 
 
-def _spacing(known: Known) -> Found:
+def _spacing(known: ledger.Known) -> ledger.Found:
     """What the text says: no significant effect, but for queues in the middle."""
     runs, found = spacing(tuple(known["queues"]), known["seeds"]), list[Any]()
     for queue in known["queues"]:
@@ -395,10 +375,10 @@ def _spacing(known: Known) -> Found:
             [run.queue_mean[MIDDLE].mean() for run in some] for some in (close, medium, wide)
         )
         found.append(np.mean(middle >= np.maximum(near, far)))
-    return in_order(known, found)
+    return ledger.in_order(known, found)
 
 
-def _reproduced_spacing(known: Known) -> Found:
+def _reproduced_spacing(known: ledger.Known) -> ledger.Found:
     """Medians over seeds, as an independent reproduction has them, with both orders of digits."""
     for digits in ("least", "most"):
         runs = spacing(tuple(known["queues"]), known["seeds"], f"{digits}-significant-first")
@@ -412,28 +392,28 @@ def _mean_steps(runs: Sequence[CombiningRun]) -> Floats:
     return np.array([run.steps_mean for run in runs])
 
 
-def _finalisation(known: Known) -> Found:
+def _finalisation(known: ledger.Known) -> ledger.Found:
     runs = _over_seeds(systems(512)["Small Queues"], known["seeds"], "finalisation")
     most = max(run.finalisation_steps for run in runs)
-    return in_order(known, [most / STEPS])
+    return ledger.in_order(known, [most / STEPS])
 
 
-def _backward(known: Known) -> Found:
+def _backward(known: ledger.Known) -> ledger.Found:
     """Queues of one packet, where what is freed in a step counts most."""
     tight = replace(systems(512)["Normal"], queue=1)
     forward, backward = (
         _mean_steps(_over_seeds(tight, known["seeds"], f"{order} simulation", order=order))
         for order in ("forward", "backward")
     )
-    return in_order(known, [forward / backward])
+    return ledger.in_order(known, [forward / backward])
 
 
-def _waiting(known: Known) -> Found:
+def _waiting(known: ledger.Known) -> ledger.Found:
     """Requests of an element that waits for each: one in 2 K + 1 + 1 / G steps."""
     one = System(16, 1, 1, 1.0, 0.15, None, wait=True)
     runs = _over_seeds(one, known["seeds"], "one hot spot, wait", steps=known["steps"])
     found = np.array([run.requests_per_pe * STEPS / run.steps for run in runs])
-    return in_order(known, [found, found])  # beside the table, and beside the cycle
+    return ledger.in_order(known, [found, found])  # beside the table, and beside the cycle
 
 
 def _over_seeds(system: System, seeds: int, what: str, **options: Any) -> list[CombiningRun]:
@@ -444,12 +424,12 @@ def _over_seeds(system: System, seeds: int, what: str, **options: Any) -> list[C
 # Closed forms.
 
 
-def _closed_form(known: Known) -> Found:
+def _closed_form(known: ledger.Known) -> ledger.Found:
     """Return each mean queue and wait pool of one hot spot beside ``single_hot_spot``."""
     for stages, steps in zip(known["stages"], known["steps"], strict=True):
         system = System(2**stages, 1, 1, 1.0, known["rate"], None)
         runs = _over_seeds(system, known["seeds"], f"one hot spot, K = {stages}", steps=steps)
-        exact = single_hot_spot(stages, known["rate"])
+        exact = inputs.single_hot_spot(stages, known["rate"])
         levels = [
             "queues of the elements",
             *(f"request queues behind stage {stage}" for stage in range(stages)),
@@ -462,13 +442,13 @@ def _closed_form(known: Known) -> Found:
             for name, value, samples in zip(names, getattr(exact, part), found, strict=True):
                 error = 3 * samples.std(ddof=1) / len(samples) ** 0.5
                 room = max(known["within"] * value, error)
-                yield f"{name}, K = {stages}", Against(value, samples.mean(), room)
+                yield f"{name}, K = {stages}", ledger.Against(value, samples.mean(), room)
         for name, part in (("least", "steps_min"), ("most", "steps_max")):
             spent = np.mean([getattr(run, part) for run in runs])
-            yield f"{name} steps, K = {stages}", Against(2 * stages + 2, spent, 0.0)
+            yield f"{name} steps, K = {stages}", ledger.Against(2 * stages + 2, spent, 0.0)
 
 
-def _saturation(known: Known) -> Found:
+def _saturation(known: ledger.Known) -> ledger.Found:
     """Return what a network carries without combining beside ``tree_saturation``."""
     cases = list(product(known["pes"], known["hot_fractions"]))
     runs = []
@@ -479,20 +459,20 @@ def _saturation(known: Known) -> Found:
     found = np.reshape([run.throughput for run in ended], (len(cases), -1))
     for (pes, fraction), samples in zip(cases, found, strict=True):
         name = f"throughput of {pes} elements, h = {fraction}"
-        yield name, Against(tree_saturation(pes, fraction), samples)
+        yield name, ledger.Against(inputs.tree_saturation(pes, fraction), samples)
 
 
 def _one_for_all(
-    known: Known, pes: int, fraction: float, rate: float, rule: Any
-) -> tuple[CombiningNetwork, HotSpotTraffic]:
+    known: ledger.Known, pes: int, fraction: float, rate: float, rule: Any
+) -> tuple[CombiningNetwork, inputs.HotSpotTraffic]:
     """Return a network that combines by a rule, and traffic with one hot spot for all."""
     hot, size = pes // 3, known["queue"]
     network = CombiningNetwork(pes, queue=size, wait_buffer=size, combining=rule)
     everyone = np.full((pes, 1), hot)
-    return network, HotSpotTraffic(np.array([hot]), everyone, rate, hot_fraction=fraction)
+    return network, inputs.HotSpotTraffic(np.array([hot]), everyone, rate, hot_fraction=fraction)
 
 
-def _cure(known: Known) -> Found:
+def _cure(known: ledger.Known) -> ledger.Found:
     """The largest of the networks at a rate that it carries only if it combines."""
     found = []
     for fraction in known["hot_fractions"]:
@@ -501,10 +481,10 @@ def _cure(known: Known) -> Found:
         found += [(combining[0] / asked).mean(), combining[1].mean()]
         found += [(none[0] / asked).mean(), none[1].mean(), none[2].mean()]
         found.append((combining[0] / none[0]).mean())
-    return in_order(known, found)
+    return ledger.in_order(known, found)
 
 
-def _population(known: Known, fraction: float, rule: str) -> Floats:
+def _population(known: ledger.Known, fraction: float, rule: str) -> Floats:
     """What is carried per element and step, and mean queues, by seed: float64[3, seeds]."""
     pes, start, steps = known["pes"], known["from"], known["steps"]
     network, traffic = _one_for_all(known, pes, fraction, known["rate"], rule)
@@ -522,32 +502,32 @@ def _population(known: Known, fraction: float, rule: str) -> Floats:
     return np.transpose(run_side_by_side([partial(one, seed) for seed in seeds], "full queues"))
 
 
-def _of_table(number: int, roman: str, pes: int, policy: str) -> tuple[Item, Item]:
+def _of_table(number: int, roman: str, pes: int, policy: str) -> tuple[ledger.Item, ledger.Item]:
     """Return a table's numbers compared with all seeds, and with placements alike."""
     name, wait = f"table {number}", policy == "wait"
     draw = partial(_draw_performance, roman, f"{pes}-PE systems, {policy}")
     return (
-        Item(name, partial(_all_seeds, pes, wait), draw),
-        Item(f"{name}, placements alike", partial(_alike, name, pes, wait)),
+        ledger.Item(name, partial(_all_seeds, pes, wait), draw),
+        ledger.Item(f"{name}, placements alike", partial(_alike, name, pes, wait)),
     )
 
 
 ITEMS = (
-    Item("table 1", draw=partial(_draw_systems, "I", 16)),
+    ledger.Item("table 1", draw=partial(_draw_systems, "I", 16)),
     *_of_table(2, "II", 16, "wait"),
-    Item("table II, one hot spot", _waiting),
+    ledger.Item("table II, one hot spot", _waiting),
     *_of_table(3, "III", 16, "no-wait"),
-    Item("table 4", draw=partial(_draw_systems, "IV", 512)),
+    ledger.Item("table 4", draw=partial(_draw_systems, "IV", 512)),
     *_of_table(5, "V", 512, "wait"),
     *_of_table(6, "VI", 512, "no-wait"),
-    Item("section 3.1", _backward),
-    Item("section 3.3", _finalisation),
-    *(Item(f"section 4.3, rate {rate}", _critical) for rate in ("0.05", "0.10", "0.15")),
-    Item("section 4.4", _spacing),
-    Item("section 4.4, independent reproduction", _reproduced_spacing),
-    *(Item(f"figure {number}", draw=partial(_draw_stages, number)) for number in range(1, 16)),
-    Item("closed form", _closed_form),
-    Item("Pfister & Norton", _saturation),
-    Item("Pfister & Norton, the cure", _cure),
+    ledger.Item("section 3.1", _backward),
+    ledger.Item("section 3.3", _finalisation),
+    *(ledger.Item(f"section 4.3, rate {rate}", _critical) for rate in ("0.05", "0.10", "0.15")),
+    ledger.Item("section 4.4", _spacing),
+    ledger.Item("section 4.4, independent reproduction", _reproduced_spacing),
+    *(ledger.Item(f"figure {at}", draw=partial(_draw_stages, at)) for at in range(1, 16)),
+    ledger.Item("closed form", _closed_form),
+    ledger.Item("Pfister & Norton", _saturation),
+    ledger.Item("Pfister & Norton, the cure", _cure),
 )
 """In the report's order: tables first, then what its text and figures have by section."""

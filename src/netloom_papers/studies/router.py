@@ -2,8 +2,8 @@
 
 The reference is a table of that simulator's measurements, with one configuration per row. It has
 meshes, tori, and networks whose hosts are not routers (fat trees, flattened butterflies,
-concentrated meshes, dragonflies, butterflies, graphs). ``booksim.networks`` builds each as that
-simulator does, and ``booksim.cases`` measures it in the same way.
+concentrated meshes, dragonflies, butterflies, graphs). ``booksim`` builds each as that simulator
+does, and measures it in the same way.
 
 What is read from the reference besides the number to compare with is the configuration, and, for
 the latencies at 50 % and 80 % of *its* saturation load, that load.
@@ -33,15 +33,15 @@ from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
 from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts
-from netloom.workload import Traffic, parse_arrivals, parse_lengths, parse_traffic
+from netloom.workload import Traffic, parse_traffic
 from netloom.workload.traffic import pairs, permutation
 from netloom_papers.ledger import Against, Found, Item, Known, Row
-from netloom_papers.studies.booksim import cases, networks
+from netloom_papers.studies import booksim
 
 LARGE = Router(vcs=8, buffer_flits=32)
 """Routers whose VCs and buffers are not what limits a network."""
 
-WINDOW = cases.Window(3_000, 6_000)
+WINDOW = booksim.Window(3_000, 6_000)
 """Cycles from an empty network that are left out, and measured."""
 
 FLITS = 4
@@ -58,7 +58,7 @@ def _runs(known: Known) -> Iterator[Row]:
     A reason goes with recorded numbers, and with what differs in kind.
 
     It is a CSV file. Its columns are ``family`` (fast, default or spec), ``topology`` (mesh, torus,
-    or of ``booksim.networks.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
+    or of ``booksim.KINDS``), ``k``, ``n``, ``routing``, ``traffic``, ``num_vcs``,
     ``packet_size``, ``router_cycles``, and for meshes and tori ``link_cycles``. Measured
     columns are ``zero_load_packet_latency``, ``latency_at_50pct_sat``, ``latency_at_80pct_sat``
     (cycles), ``saturation_offered`` and ``peak_accepted`` (flits/node/cycle). Blank cells are
@@ -81,12 +81,12 @@ def _runs(known: Known) -> Iterator[Row]:
         for table in known["tables"]
         for row in table["rows"]
     ]
-    recorded = [cases.case_of(cases.Line(row, "recorded"), columns) for row in rows]
+    recorded = [booksim.case_of(booksim.Line(row, "recorded"), columns) for row in rows]
     reference = known.get("reference")
-    wanted = recorded if reference is None else cases.read_cases(reference, columns)
+    wanted = recorded if reference is None else booksim.read_cases(reference, columns)
     values = {case.name: case.measured for case in recorded}
-    at_any_load = known["compared"][cases.AT_80]
-    runs = [partial(cases.measure, case) for case in wanted]
+    at_any_load = known["compared"][booksim.AT_80]
+    runs = [partial(booksim.measure, case) for case in wanted]
     found = side_by_side(runs, "routers against the reference")
     for case, computed in zip(wanted, found, strict=True):
         for item, value in case.measured.items():
@@ -95,13 +95,12 @@ def _runs(known: Known) -> Iterator[Row]:
             reason = case.difference
             if same and case.name in about.get("outside", ()):
                 reason = about["reason"]
-            elif item == cases.PEAK and not reason and not case.traffic.name.startswith("uniform"):
-                reason = networks.DIFFERENCES["past saturation"]
-            yield Row(
-                "router", item, case.name, value, computed.get(item, nan), about["tolerance"],
-                reason, cause="one run" if reason and not case.difference else "",
-                kind="implementation",
-            )  # fmt: skip
+            elif item == booksim.PEAK and not (reason or case.traffic.name.startswith("uniform")):
+                reason = booksim.DIFFERENCES["past saturation"]
+            compared = value, computed.get(item, nan), about["tolerance"], reason
+            cause = "one run" if reason and not case.difference else ""
+            of = "router", item, case.name
+            yield Row(*of, *compared, cause=cause, kind="implementation")
 
 
 def queue_wait(load: float, flits: int, cycles: int = 1) -> float:
@@ -255,7 +254,7 @@ def _most(spec: str, routing: str, pattern: str, loads: tuple[float, ...]) -> fl
 def accepted(net: Topology, routing: str, traffic: Traffic, model: Router, load: float) -> float:
     """Return the traffic that is accepted at a load, in flits/host/cycle of a host that sends."""
     run = _run(net, routing, traffic, model, load, FLITS)
-    _, flits = cases.through_window(run, WINDOW)
+    _, flits = booksim.through_window(run, WINDOW)
     return flits / WINDOW.cycles / run.senders
 
 
@@ -279,10 +278,7 @@ def _run(
     net: Topology, routing: str, traffic: Traffic, model: Router, load: float, flits: int
 ) -> Run:
     routed = virtual_channel_routing(net, routing, num_vcs=model.vcs)
-    return Run(
-        net, routed, model, traffic, load,
-        lengths=parse_lengths(str(flits)), arrivals=parse_arrivals("bernoulli"), seed=1,
-    )  # fmt: skip
+    return Run(net, routed, model, traffic, load, **booksim.packets_of(flits), seed=1)
 
 
 ITEMS = (

@@ -14,16 +14,15 @@ from importlib import import_module
 from math import isfinite
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
 
 from netloom._version import __version__
 from netloom.base.errors import InputError
 from netloom.base.progress import counting
 from netloom.base.textfiles import read_text, unwritable, write_text
 from netloom.questions.answers import Verdict
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Case: TypeAlias = Mapping[str, Any]
 
@@ -138,8 +137,6 @@ class StudyResult:
 
     def table(self) -> pl.DataFrame:
         """Return all tables as one, whose column ``table`` says which. Null where one has none."""
-        import polars as pl
-
         named = [
             table.select(pl.lit(name).alias("table"), pl.all())
             for name, table in self.tables.items()
@@ -253,8 +250,6 @@ def rows_by(
 
 def worst(table: pl.DataFrame, most: int, column: str = "error") -> list[dict[str, Any]]:
     """Return the rows of the largest errors of either sign. Those without any come last."""
-    import polars as pl
-
     size = pl.col(column).abs()
     order = table.sort(size, descending=True, nulls_last=True, maintain_order=True)
     return order.head(most).to_dicts()
@@ -265,8 +260,6 @@ def with_errors(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
     Both are null where the model has no steady state.
     """
-    import polars as pl
-
     table = pl.DataFrame(rows, infer_schema_length=None)
     if not rows:
         return table

@@ -23,24 +23,17 @@ def page(found: ledger.Validation) -> str:
     head = files("netloom_papers.studies").joinpath("data", "validation.md").read_text("utf-8")
     kinds = "".join(f"- **{kind}**: {what}.\n" for kind, what in ledger.KINDS.items())
     rates = [[f"**{kind}**", *cells] for kind, *cells in ledger.rates_told(found.rows)]
-    parts = [
-        head.format(
-            sentence=found.sentence,
-            version=__version__,
-            kinds=kinds,
-            rates=_table(ledger.RATES, rates),
-            papers=_papers(found.rows),
-            causes=_causes(found.rows),
-        )
-    ]
+    said = {"sentence": found.sentence, "version": __version__, "kinds": kinds}
+    tables = {"papers": _papers(found.rows), "causes": _causes(found.rows)}
+    parts = [head.format(**said, rates=_table(ledger.RATES, rates), **tables)]
     for paper, rows in ledger.grouped(found.rows, "paper").items():
         title = ledger.published(paper)["title"] if paper in ledger.PAPERS else paper
         lines = []
         failed = [row for row in rows if not row.within]
         for reason, some in ledger.grouped(failed, "reason").items():
-            said = reason or "**No reason is known.**"
+            why = reason or "**No reason is known.**"
             items = ", ".join(dict.fromkeys(row.item for row in some))
-            lines.append((f"{said[0].upper()}{said[1:]}", items, len(some)))
+            lines.append((f"{why[0].upper()}{why[1:]}", items, len(some)))
         outside = _table(("why it is outside", ":of", "rows"), lines) if lines else ""
         within = len(rows) - len(failed)
         parts.append(f"## {title}\n\n{within} of {len(rows)} rows are within.\n\n{outside}")

@@ -22,47 +22,37 @@ LOCAL_PRIORITY, TRANSIT_PRIORITY = 9, 4
 NEVER = 2**62
 """The cycle in which a channel is free whose tail is not foreseen yet."""
 
-WORMS = np.dtype(
-    [
-        ("free_worm", "i8"),  # first free record of worms
-        ("free_worms", "i8"),  # how many there are
-        ("asking", "i8"),  # worms in asking
-        ("wakes", "i8"),  # entries in wakes
-        ("flit_hops", "i8"),  # flits times channels of the messages that have their whole path
-    ]
-)
-"""What is counted for the network as a whole. One record."""
+_COUNTED = ("free_worm", "free_worms", "asking", "wakes", "flit_hops")
+WORMS = np.dtype([(name, "i8") for name in _COUNTED])
+"""What is counted for the network as a whole. One record.
 
-WORM = np.dtype(
-    [
-        ("birth", "i8"),
-        ("since", "i8"),  # the cycle in which its head began to ask for the next channel
-        ("asked_before", "i8"),  # the cycle in which that input port had last begun to; -1: never
-        ("first", "i8"),  # place of its path in path_channels
-        ("row", "i4"),
-        ("length", "i4"),  # channels of its path
-        ("moves", "i4"),  # channels granted so far
-        ("released", "i4"),  # channels released so far
-        ("flits", "i4"),
-        ("source", "i4"),
-        ("priority", "i4"),  # under the biased policy
-        ("next", "i4"),  # the next worm of its queue (or its sibling there), or free record
-        ("child", "i4"),  # first of those that go after it, where queues are heaps; -1: none
-    ]
-)
-"""One record a message in the network."""
+- ``free_worm``, ``free_worms``: the first free record of worms, and how many there are.
+- ``asking``, ``wakes``: worms and entries in the arrays of these names.
+- ``flit_hops``: flits times channels of the messages that have their whole path.
+"""
 
-CHANNEL = np.dtype(
-    [
-        ("free", "i8"),  # the cycle from which it is idle
-        ("contested", "i8"),  # the last cycle in which it was idle and asked for
-        ("flits", "i8"),  # that have crossed it, or will
-        ("queue", "i4"),  # worm, of those whose heads wait for it, that is first; -1: none
-        ("last_source", "i4"),  # of the last worm that was granted it
-        ("last_flits", "i8"),  # its length
-    ]
-)
-"""One record a channel. After the network's, those into the network, then those out of it."""
+_LONG = ("birth", "since", "asked_before", "first")
+_SHORT = ("row", "length", "moves", "released", "flits", "source", "priority", "next", "child")
+WORM = np.dtype([*((name, "i8") for name in _LONG), *((name, "i4") for name in _SHORT)])
+"""One record a message in the network.
+
+- ``since``: the cycle in which its head began to ask for the next channel. ``asked_before``: that
+  in which this input port had last begun to, or -1.
+- ``first``: place of its path in path_channels. ``length``: channels of its path. ``moves``,
+  ``released``: channels granted and released so far.
+- ``priority``: under the biased policy. ``next``: the next worm of its queue (or its sibling
+  there), or free record. ``child``: first of those that go after it, where queues are heaps, or -1.
+"""
+
+_OF_CHANNEL = {"free": "i8", "contested": "i8", "flits": "i8", "queue": "i4", "last_source": "i4"}
+CHANNEL = np.dtype([*_OF_CHANNEL.items(), ("last_flits", "i8")])
+"""One record a channel. After the network's, those into the network, then those out of it.
+
+- ``free``: the cycle from which it is idle. ``contested``: the last one in which it was idle and
+  asked for. ``flits``: that have crossed it, or will.
+- ``queue``: the worm that is first of those whose heads wait for it, or -1. ``last_source``,
+  ``last_flits``: of the last worm that was granted it, and its length.
+"""
 
 DONE, STUCK, FULL = 0, 1, 2
 

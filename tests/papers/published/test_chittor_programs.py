@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom_papers.ledger import compare, items, published
-from netloom_papers.studies import chittor_programs as programs
+from netloom_papers.studies import chittor as programs
 
 MACHINE = ("figure 4.4", "section 4.2.2", "table 4.1", "figure 4.11", "figure 4.14")
 

@@ -9,8 +9,8 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom_papers.ledger import Validation, compare, items, published, rows_of, validate
-from netloom_papers.studies.booksim import cases
-from netloom_papers.studies.booksim.cases import IDLE, Line, case_of, read_cases
+from netloom_papers.studies import booksim as cases
+from netloom_papers.studies.booksim import IDLE, Line, case_of, read_cases
 
 KNOWN = published("router")["items"]["runs"]
 DIRECT, HOSTED = KNOWN["tables"]

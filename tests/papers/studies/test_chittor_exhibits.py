@@ -11,7 +11,7 @@ import pytest
 
 from netloom_papers.exhibits import COMPUTED, PRINTED, Grid, Plot, averaged, curve
 from netloom_papers.ledger import items, picture, published
-from netloom_papers.studies.chittor_programs import run_loops
+from netloom_papers.studies.chittor import run_loops
 
 FIGURES = {1: 4, 2: 3, 3: 12, 4: 14, 5: 16}
 TABLES = ("1.1", "2.1", "2.2", "2.3", "3.1", "3.2", "4.1")

@@ -517,25 +517,19 @@ def predict_locality(question: LocalityQuestion, on: MappedTorus) -> LocalityPre
     nearest = np.ones((len(on.nodes), 1)), 1.0
     mappings = on.chosen, nearest, on.at_random
     own, ideal, random = (UnderMapping.of(on.machine, each) for each in mappings)
-    points = [
-        Point(
-            nodes=nodes,
-            under=under,
-            gain=far.inter_transaction_cycles / near.inter_transaction_cycles,
-            gain_of_mapping=far.inter_transaction_cycles / under.inter_transaction_cycles,
-            ideal=near,
-            random=far,
+    points = []
+    for nodes, under, near, far in zip(on.nodes, own, ideal, random, strict=True):
+        most, gain = (
+            far.inter_transaction_cycles / each.inter_transaction_cycles for each in (near, under)
         )
-        for nodes, under, near, far in zip(on.nodes, own, ideal, random, strict=True)
-    ]
+        gains = {"gain": most, "gain_of_mapping": gain}
+        points.append(Point(nodes=nodes, under=under, ideal=near, random=far, **gains))
+    asked: dict[str, Any] = {each: getattr(on, each) for each in ("name", "dimensions", "mapping")}
+    asked |= {each: getattr(question, each) for each in ("contexts", "network_speed")}
     return LocalityPrediction(
-        name=on.name,
-        dimensions=on.dimensions,
+        **asked,
         topology=on.topology.name if on.topology else None,
         app=on.graph.name if on.graph else None,
-        mapping=on.mapping,
-        contexts=question.contexts,
-        network_speed=question.network_speed,
         per_hop_limit=float(model.per_hop_limit(on.machine)),
         trust=TRUST,
         points=tuple(points),

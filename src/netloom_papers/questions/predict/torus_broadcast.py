@@ -21,11 +21,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.topology import Cube, torus
-from netloom_papers.questions.simulate.broadcast import (
-    BY_RATE,
-    BroadcastSimulation,
-    simulate_broadcast,
-)
+from netloom_papers.questions.simulate import broadcast as simulation
 
 MESSAGES = "messages/cycle"
 NODE_RATE = "messages/node/cycle"
@@ -254,11 +250,10 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
         return {"latency": latency_curve(self.table(), along, self.zero_load_latency, at)}
 
 
+COLUMNS = "rate", "latency", "zero_load_latency"
 CURVE = CurveKind(
-    BY_RATE,
-    "rate",
-    "latency",
-    "zero_load_latency",
+    simulation.BY_RATE,
+    *COLUMNS,
     stable="-saturated",
     model=True,
     ends=ENDS_CYCLES,
@@ -317,6 +312,7 @@ def predict_torus_broadcast(
     rates = parse_rates(question.rate, "rate", lambda: model(rate=0.0).saturation_rate)
     found = model(rate=rates)
     run = _simulated(question, network, rates) if question.simulate else None
+    setup = run.setup if run else None
     runs = {each.rate: each for each in run.points if each.unicast_messages} if run else {}
     errors = ERRORS if question.variant == "improved" else {}
 
@@ -348,11 +344,10 @@ def predict_torus_broadcast(
         **asked,
         saturation_rate=float(found.saturation_rate),
         zero_load_latency=found.zero_load_latency,
-        simulated_network=SimulatedNetwork(
-            routing=run.setup.routing, router=run.setup.router, cycles_at_ends_taken_off=ENDS_CYCLES
-        )
-        if run
-        else None,
+        simulated_network=setup
+        and SimulatedNetwork(
+            routing=setup.routing, router=setup.router, cycles_at_ends_taken_off=ENDS_CYCLES
+        ),
         trust=TRUST[question.variant],
         interrupted=bool(run and run.interrupted),
         points=tuple(point(place, rate) for place, rate in enumerate(rates)),
@@ -362,7 +357,7 @@ def predict_torus_broadcast(
 
 def _simulated(
     question: TorusBroadcastQuestion, network: Cube, rates: tuple[float, ...]
-) -> BroadcastSimulation:
+) -> simulation.BroadcastSimulation:
     """Return what the simulator says at those rates that can be offered, or at some of them."""
     if question.broadcast == 1:
         wanted = "below 1, to simulate: latency is that of messages that are not broadcast"
@@ -373,12 +368,7 @@ def _simulated(
     if not offered:
         most = f"{counted(rates[-1], 'message', 'g')} of {counted(question.message_flits, 'flit')}"
         raise InputError("rate", most, "above 0, at most a flit/node/cycle, to simulate")
-    return simulate_broadcast(
-        network,
-        rate=shared.some_of(offered),
-        packet_flits=question.message_flits,
-        startup_cycles=int(question.startup_cycles),
-        ejection_channels=0,
-        **{name: getattr(question, name) for name in OF_RUNS},
-        **SIMULATED,
-    )
+    asked = {name: getattr(question, name) for name in OF_RUNS} | SIMULATED
+    asked |= {"startup_cycles": int(question.startup_cycles), "ejection_channels": 0}
+    rate, flits = shared.some_of(offered), question.message_flits
+    return simulation.simulate_broadcast(network, rate=rate, packet_flits=flits, **asked)

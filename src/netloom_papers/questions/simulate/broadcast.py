@@ -211,15 +211,10 @@ def _latencies(point: BroadcastRun) -> str:
     return ", ".join(parts)
 
 
-BY_RATE = Axes(
-    "rate, messages/node/cycle", "latency of unicast messages", "cycles",
-    "accepted messages/node/cycle",
-)  # fmt: skip
+BY_RATE = Axes(f"rate, {MESSAGES}", "latency of unicast messages", "cycles", f"accepted {MESSAGES}")
 
-CURVE = CurveKind(
-    BY_RATE, "rate", "unicast_latency_mean", "zero_load_latency", "unicast_latency_ci95",
-    "accepted", "stable", besides=("rate",),
-)  # fmt: skip
+UNICAST = "unicast_latency_mean", "zero_load_latency", "unicast_latency_ci95"
+CURVE = CurveKind(BY_RATE, "rate", *UNICAST, "accepted", "stable", besides=("rate",))
 
 
 class BroadcastFields(Question, panel="Broadcast"):
@@ -309,14 +304,12 @@ def simulate_broadcast(
     what = f"{traffic.name} with broadcasts on {network.topology.name}"
     with counting_runs(len(runs), what) as tell:
         found = run_all(runs, tell=tell)
+    names = ("broadcast", "multicast_targets", "tree", "startup_cycles")
     return BroadcastSimulation(
+        **{name: getattr(question, name) for name in names},
         setup=OnEngine.of(network),
         traffic=traffic.name,
         lengths=MessageLengths(law=law.name, mean=law.mean),
-        broadcast=question.broadcast,
-        multicast_targets=question.multicast_targets,
-        tree=question.tree,
-        startup_cycles=question.startup_cycles,
         rates=tuple(each.rate for each in programs),
         interrupted=any(run.interrupted for run in found) or len(found) < len(programs),
         points=tuple(found),

@@ -23,13 +23,7 @@ from netloom.questions.simulate.engines import OnEngine, PreparedNetwork, prepar
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.terminal import rough, subject
 from netloom.simulation.side_by_side import run_all
-from netloom_papers.programs.neighbour_patterns import (
-    PATTERNS,
-    Pattern,
-    Point,
-    node_costs,
-    run_pattern,
-)
+from netloom_papers.programs import neighbour_patterns as patterns
 
 ADDED = Grade("what contention adds to a message, over what it takes alone", fine=0.1, act=1.0)
 
@@ -44,7 +38,7 @@ class PatternSimulation(Answer):
     pattern: str = figure(table=False)
     active_nodes: int = figure("nodes of the pattern", lead=True)
     interrupted: bool = figure(table=False)
-    points: tuple[Point, ...] = figure()
+    points: tuple[patterns.Point, ...] = figure()
     nodes: Ints = unseen(default=None)
     network: PreparedNetwork = unseen(default=None)
 
@@ -146,24 +140,24 @@ class PatternQuestion(ProgramQuestion, PatternFields):
     )
 
 
-def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, list[Pattern]]:
+def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, list[patterns.Pattern]]:
     """Build the network and the programs that run on it."""
     sizes = parse_positive(question.message_bytes, "message_bytes", whole=True)
     thinks = parse_positive(question.think_us, "think_us", zero=True)
     name = question.pattern.lower()
-    if name not in PATTERNS:
-        raise InputError("pattern", f"'{question.pattern}'", f"one of {', '.join(PATTERNS)}")
+    if name not in patterns.PATTERNS:
+        raise InputError(
+            "pattern", f"'{question.pattern}'", f"one of {', '.join(patterns.PATTERNS)}"
+        )
     found = network_of(question)
     own = cube_of_hosts(found[0])
     sides = () if own is None else own[0].sides
     if len(sides) != 2 or sides[0] != sides[1]:
         raise InputError("on", found[0].name, "a square mesh, for these patterns")
-    costs = node_costs(found[1])
-    seed = question.seed
-    programs = [
-        Pattern(name, sides[0], message_bytes=length, think_us=think, costs=costs, seed=seed)
-        for length, think in product(map(int, sizes), thinks)
-    ]
+    costs = patterns.node_costs(found[1])
+    made = partial(patterns.Pattern, name, sides[0], costs=costs, seed=question.seed)
+    cases = product(map(int, sizes), thinks)
+    programs = [made(message_bytes=length, think_us=think) for length, think in cases]
     longest = max(int(program.one.flits.max()) for program in programs)
     return prepare_program(question, longest_flits=longest, found=found), programs
 
@@ -177,7 +171,7 @@ def prepare(question: PatternQuestion) -> tuple[PreparedNetwork, list[Pattern]]:
     outputs=(PLOT,),
 )
 def simulate_pattern(
-    question: PatternQuestion, ready: tuple[PreparedNetwork, list[Pattern]]
+    question: PatternQuestion, ready: tuple[PreparedNetwork, list[patterns.Pattern]]
 ) -> PatternSimulation:
     """Simulate a machine whose nodes exchange messages in a pattern (Chittor 1991, chapter 4).
 
@@ -197,7 +191,7 @@ def simulate_pattern(
     """
     (network, programs), name = ready, question.pattern.lower()
     limits = {field: getattr(question, field) for field in ("skip", "loops", "most_cycles")}
-    runs = [partial(run_pattern, network, program, **limits) for program in programs]
+    runs = [partial(patterns.run_pattern, network, program, **limits) for program in programs]
     with counting(len(runs), f"{name} on {network.topology.name}") as tell:
         points = tuple(point for point in run_all(runs, tell=tell) if point is not None)
     if not points:

@@ -46,6 +46,10 @@ AT_WORK = 0.9
 MOST_CONTEXTS = 256
 
 
+in_cycles = partial(option, default=0, ge=0, le=2**24, unit=CYCLES)
+"""A time of a transaction. None by default."""
+
+
 class Channel(Figures):
     """A channel, and how many contexts each processor has."""
 
@@ -222,38 +226,24 @@ class TransactionFields(Question, panel="Transactions"):
     """What a transaction takes."""
 
     contexts: int = option("Hardware contexts per processor.", default=1, ge=1, le=MOST_CONTEXTS)
-    run_cycles: float = option(
-        "Mean computation between two transactions of a context.",
-        default=16,
-        ge=0,
-        le=2**24,
-        unit=CYCLES,
+    run_cycles: float = in_cycles(
+        "Mean computation between two transactions of a context.", default=16
     )
     law: Literal["fixed", "uniform", "exponential"] = option(
         "Distribution of the computation: fixed, uniform or exponential.", default="fixed"
     )
-    fixed_cycles: int = option(
-        "Fixed cost per transaction, excluding messages and memory.",
-        default=0,
-        ge=0,
-        le=2**24,
-        unit=CYCLES,
-    )
+    fixed_cycles: int = in_cycles("Fixed cost per transaction, excluding messages and memory.")
     protocol: Literal["coherence", "request-reply"] | InstanceOf[Protocol] = option(
         "Messages of a transaction: coherence (reads and writes of coherent caches) or "
         "request-reply.",
         default="coherence",
     )
-    memory_cycles: int = option(
-        "Time from a request to its answer.", default=0, ge=0, le=2**24, unit=CYCLES
-    )
-    batch_cycles: int | None = option(
+    memory_cycles: int = in_cycles("Time from a request to its answer.")
+    batch_cycles: int | None = in_cycles(
         "Length of each of 20 batches, after 5 of warm-up.",
         default=None,
         ge=1,
-        le=2**24,
         panel="When to stop",
-        unit=CYCLES,
         shown_default="as long as 10 unhindered transactions",
     )
     timeline: bool = option("Keep the times of each message, for a timeline.", default=False)
@@ -360,15 +350,13 @@ def simulate_transactions(
         raise KeyboardInterrupt  # as of any run that was stopped before anything was known
     whole = (transactions.WARM_BATCHES + transactions.BATCHES) * ready.batch
     return TransactionSimulation(
+        **{name: getattr(ready, name) for name in ("network", "distance", "inside_nodes")},
         setup=OnEngine.of(network),
-        inside_nodes=ready.inside_nodes,
         program=graph.name,
         silent_tasks=graph.num_tasks - len(np.unique(graph.source)),
         contexts=question.contexts,
         run_cycles=question.run_cycles,
-        distance=ready.distance,
         measured=measured,
         interrupted=measured.cycles < whole,
-        network=network,
         provenance=provenance_of(question, "simulate_transactions", network.topology),
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom_papers.studies.booksim.networks import CUBES, KINDS, Shape, network
+from netloom_papers.studies.booksim import CUBES, KINDS, Shape, network
 
 DATA = Path(__file__).parent / "data"
 

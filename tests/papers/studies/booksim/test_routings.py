@@ -14,8 +14,8 @@ from netloom.base.errors import InputError
 from netloom.routing.by_hop.tables import channels_at_ports, hosted_ports
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.simulation.network.layout import PACKET
-from netloom_papers.studies.booksim import networks as routings
-from netloom_papers.studies.booksim.networks import ROUTINGS, Shape, network, routing_of
+from netloom_papers.studies import booksim as routings
+from netloom_papers.studies.booksim import ROUTINGS, Shape, network, routing_of
 
 FAT = Shape("fattree", 4, 3)
 FLAT, CUBE = Shape("flatfly", 4, 2, 4, 4, 2), Shape("flatfly", 3, 3, 1, 27)
@@ -356,7 +356,7 @@ def test_ties_of_an_anynet_go_to_the_way_found_first(tmp_path):
 
 def test_the_leaves_of_a_recorded_anynet_use_one_spine_each():
     """Leaves 0 and 1 send all through router 4, leaves 2 and 3 through router 5."""
-    folder = Path(routings.__file__).parent.parent / "data" / "anynet"
+    folder = Path(routings.__file__).parent / "data" / "anynet"
     walker = Walker(Shape("anynet", 4, 3, file=str(folder / "ff21.net")), "min")
     by = {
         (leaf, routers(walker.walk(4 * leaf, 4 * other))[1])

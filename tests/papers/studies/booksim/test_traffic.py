@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom_papers.studies.booksim.networks import PATTERNS, TRAFFICS, Shape, network, pattern
+from netloom_papers.studies.booksim import PATTERNS, TRAFFICS, Shape, network, pattern
 
 FLAT, DRAGON = Shape("flatfly", 4, 2, 4, 4, 2), Shape("dragonflynew", 2, 1)
 CUBE = Shape("flatfly", 2, 3, 4, 4, 2)

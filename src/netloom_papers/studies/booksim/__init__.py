@@ -1,1 +1,0 @@
-"""BookSim 2's networks, routing functions and traffic patterns, wired and numbered as it does."""
