@@ -360,13 +360,11 @@ def message_passing(
         receive=_cycles(costs, costs.receive_clocks, times.ejection),
         after=after,
     )
-    routing, drawn = (
-        virtual_channel_routing(topology, "default", num_vcs=POOLS),
-        rng.integers(2**31),
-    )
+    routing = virtual_channel_routing(topology, "default", num_vcs=POOLS)
+    drawn = int(rng.integers(2**31))
 
     def run(stopped: Callable[[], bool]) -> Ints | None:
-        engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=int(drawn))
+        engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=drawn)
         engine.append(table)
         if not completed(engine, "messages", "fewer, to simulate them", stopped):
             return None

@@ -205,20 +205,43 @@ def ranks(given: Connections) -> Ints:
     >>> ranks(connections(ring, [0, 1, 2], 3, order=[((0, 1), (1, 2))])).tolist()
     [0, 0, 0, 1, 0, 0]
     """
-    rank, waiting = np.zeros(len(given), np.int32), np.bincount(given.after, minlength=len(given))
-    later = grouped(given.before, given.after, len(given))
-    ready = np.flatnonzero(waiting == 0).tolist()
-    for done in ready:  # grows as it goes
-        for other in later.of(done).tolist():
-            rank[other] = max(rank[other], rank[done] + 1)
-            waiting[other] -= 1
-            if waiting[other] == 0:
-                ready.append(other)
-    if len(ready) < len(given):
-        stuck = int(np.flatnonzero(waiting)[0])
-        found = f"connection {given.describe(stuck)} in, or after, a circle of constraints"
+    length, stuck = longest_ways(given.before, given.after, np.ones(len(given), np.int32))
+    if stuck.any():
+        first = given.describe(int(np.argmax(stuck)))
+        found = f"connection {first} in, or after, a circle of constraints"
         raise InputError("order", found, "constraints without a circle")
-    return rank
+    return length - 1
+
+
+def longest_ways(
+    before: Ints, after: Ints, lasting: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the longest way through an order to each of some things, and which it holds up.
+
+    Parameters
+    ----------
+    before, after
+        int[…], pairs: the first comes before the second.
+    lasting
+        How long each takes. Its way includes itself.
+
+    Examples
+    --------
+    The third comes after both others. The last two wait for each other.
+
+    >>> ways, stuck = longest_ways(np.array([0, 1, 3, 4]), np.array([2, 2, 4, 3]), np.arange(1, 6))
+    >>> ways[:3], stuck
+    (array([1, 2, 5]), array([False, False, False,  True,  True]))
+    """
+    found, waiting = lasting.copy(), np.bincount(after, minlength=len(lasting))
+    later, ready = grouped(before, after, len(lasting)), np.flatnonzero(waiting == 0)
+    while len(ready):
+        pairs = later.taken(ready)
+        ends = np.repeat(found[ready], pairs.lengths) + lasting[pairs.values]
+        np.maximum.at(found, pairs.values, ends)
+        np.subtract.at(waiting, pairs.values, 1)
+        ready = np.unique(pairs.values[waiting[pairs.values] == 0])
+    return found, waiting > 0
 
 
 def connection_order(given: Any, graph: ProcessGraph) -> list[tuple[Edge, Edge]]:
