@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import starmap
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -485,16 +486,11 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
             else:
                 stream = int(costs.both_ways and action is receive)
             streams[node][phase].setdefault(stream, []).append(action)
-    return [
-        NodeProgram(
-            node,
-            tuple(
-                NodePhase(phase, tuple(tuple(each[number]) for number in sorted(each)))
-                for phase, each in enumerate(of)
-            ),
-        )
-        for node, of in enumerate(streams)
-    ]
+    programs = []
+    for node, phases in enumerate(streams):
+        ordered = (tuple(tuple(each[number]) for number in sorted(each)) for each in phases)
+        programs.append(NodeProgram(node, tuple(starmap(NodePhase, enumerate(ordered)))))
+    return programs
 
 
 def _line(action: Action) -> str:

@@ -261,11 +261,8 @@ def round_bound(network: RankNetwork, steps: int, cut: Fraction, root: int | Non
     worths -= excess
     ends = np.stack([network.source, network.target], axis=1)
     at, by, of = (np.argwhere(each) for each in (worths, prices, holding))
-    places = (
-        at,
-        np.hstack([ends[by[:, 0]], by[:, 1:]]),
-        np.hstack([of[:, :1], ends[of[:, 1]], of[:, 2:]]),
-    )
+    by = np.hstack([ends[by[:, 0]], by[:, 1:]])
+    places = at, by, np.hstack([of[:, :1], ends[of[:, 1]], of[:, 2:]])
     rows = (
         np.append(place, table[table != 0][:, None], axis=1).astype(np.int64)
         for place, table in zip(places, (worths, prices, holding), strict=True)
@@ -523,9 +520,8 @@ def in_steps(asked: Asked, steps: int, seconds: float = SECONDS) -> InSteps:
         end = perf_counter() + seconds
         for wide in dict.fromkeys((1, most)):
             # all at once in every step is less
-            before = (
-                points[-1].rounds_per_chunk if points else Fraction(number * used.num_ranks + 1)
-            )
+            most_rounds = Fraction(number * used.num_ranks + 1)
+            before = points[-1].rounds_per_chunk if points else most_rounds
             least = bounds[-1].rounds_per_chunk
             tried = [  # what may be better than before
                 (rounds, chunks)

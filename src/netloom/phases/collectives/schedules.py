@@ -403,9 +403,8 @@ def _seconds(paid: Fraction, cost: Ints, rate: Floats) -> float:
     taken = [0] * len(known)
     for number, each in zip(place.tolist(), cost.tolist(), strict=True):
         taken[number] += each
-    whole = sum(
-        (Fraction(one) * many for one, many in zip(known.tolist(), taken, strict=True)), Fraction(0)
-    )
+    rates = zip(map(Fraction, known.tolist()), taken, strict=True)
+    whole = sum((one * many for one, many in rates), Fraction(0))
     if not whole:
         return 0.0
     exact = paid / whole

@@ -536,11 +536,8 @@ def _at_node(ends: Ints, places: Ints, limit: int, topology: Topology, what: str
     """Return the bound of the node with the most connections for its places."""
     needed = -(-ends // np.maximum(1, limit * places))
     node = int(np.argmax(needed))
-    return PhaseBound(
-        int(needed[node]),
-        f"{ends[node]} connections {what} at node {topology.name_of(node)}, at most"
-        f" {limit * places[node]} per phase",
-    )
+    why = f"{ends[node]} connections {what} at node {topology.name_of(node)}"
+    return PhaseBound(int(needed[node]), f"{why}, at most {limit * places[node]} per phase")
 
 
 def _leaving(topology: Topology, part: Ints, demand: Demand) -> Iterator[tuple[Floats, Floats]]:
@@ -714,11 +711,10 @@ def _symmetric(
     """Return what packs whole and halved permutations, and takes the shorter phases."""
     if not isinstance(topology, Cube):
         return lambda _: None
-    both = [
-        sets
-        for halved in (False, True)
-        if (sets := permutations(given, topology, capacity, costs, halved=halved)) is not None
-    ]
+    whole, halves = (
+        permutations(given, topology, capacity, costs, halved=h) for h in (False, True)
+    )
+    both = [sets for sets in (whole, halves) if sets is not None]
 
     def attempt(phases: int) -> Plan | None:
         plans = [pack_permutations(given, topology, capacity, s, phases, seed=seed) for s in both]
@@ -751,11 +747,8 @@ def _negotiated(
         if colour is not None:
             homes.append(colour * phases // (int(colour.max()) + 1))
         plans = [negotiated(given, topology, capacity, phases, seed=seed, home=h) for h in homes]
-        even = [
-            balanced(plan, costs, seed=seed, most_moves=FEW_MOVES)
-            for plan in plans
-            if plan is not None
-        ]
+        found = [plan for plan in plans if plan is not None]
+        even = [balanced(plan, costs, seed=seed, most_moves=FEW_MOVES) for plan in found]
         return min(even, key=lambda plan: phase_clocks(plan, costs).sum(), default=None)
 
     return attempt
@@ -1191,7 +1184,6 @@ def _busy(plan: Plan, costs: ConSetCosts) -> tuple[Floats, int]:
     channels = np.repeat(start, hops) + processors + plan.routes.channels
     at = np.concatenate([start + given.source, start + receivers + given.target, channels])
     on_channels = np.repeat(given.words * costs.channel_clocks_per_word, hops)
-    busy = np.bincount(
-        at, np.concatenate([clocks, clocks, on_channels]), minlength=plan.num_phases * width
-    )
+    each = np.concatenate([clocks, clocks, on_channels])
+    busy = np.bincount(at, each, plan.num_phases * width)
     return busy.astype(np.float64).reshape(-1, width), receivers
