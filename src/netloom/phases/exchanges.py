@@ -199,11 +199,8 @@ def phase_plans(
         plan = partition(given, topology, capacity, costs=costs, objective=objective, seed=seed)
         timetable = schedule(plan, costs, kind="streaming", seed=seed)
         verify(plan, timetable, costs)
-        found.append(
-            PhasePlan(
-                plan, timetable, size, 1 / bytes_per_second, latency, switch_seconds, end_channels
-            )
-        )
+        made_for = size, 1 / bytes_per_second, latency, switch_seconds, end_channels
+        found.append(PhasePlan(plan, timetable, *made_for))
         if plan.num_phases == 1:
             break
     return found

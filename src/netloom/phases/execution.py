@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import starmap
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -360,13 +361,11 @@ def message_passing(
         receive=_cycles(costs, costs.receive_clocks, times.ejection),
         after=after,
     )
-    routing, drawn = (
-        virtual_channel_routing(topology, "default", num_vcs=POOLS),
-        rng.integers(2**31),
-    )
+    routing = virtual_channel_routing(topology, "default", num_vcs=POOLS)
+    drawn = int(rng.integers(2**31))
 
     def run(stopped: Callable[[], bool]) -> Ints | None:
-        engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=int(drawn))
+        engine = NetworkProgram(topology, routing, kind, packet_flits=LONGEST, seed=drawn)
         engine.append(table)
         if not completed(engine, "messages", "fewer, to simulate them", stopped):
             return None
@@ -487,16 +486,11 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
             else:
                 stream = int(costs.both_ways and action is receive)
             streams[node][phase].setdefault(stream, []).append(action)
-    return [
-        NodeProgram(
-            node,
-            tuple(
-                NodePhase(phase, tuple(tuple(each[number]) for number in sorted(each)))
-                for phase, each in enumerate(of)
-            ),
-        )
-        for node, of in enumerate(streams)
-    ]
+    programs = []
+    for node, phases in enumerate(streams):
+        ordered = (tuple(tuple(each[number]) for number in sorted(each)) for each in phases)
+        programs.append(NodeProgram(node, tuple(starmap(NodePhase, enumerate(ordered)))))
+    return programs
 
 
 def _line(action: Action) -> str:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -272,17 +272,7 @@ def read_plan(path: str | Path) -> PlanFile:
         If no ``Plan`` can represent it: a connection is in two phases or in none, a phase is empty,
         or no channel joins two nodes of a route.
     """
-    try:
-        record = _File.model_validate_json(read_text(path, wanted=WANTED))
-    except ValidationError as error:
-        raise mistake(path, error) from None
-    try:
-        return _contents(record)
-    except InvalidPlanError as error:
-        where = f"{path}, {error.where}"
-        raise InvalidPlanError(dataclasses.replace(error.violation, where=where)) from None
-    except InputError as error:
-        raise InputError(f"{path}: {error.where}", error.found, error.wanted) from None
+    return read_record(path, read_text(path, wanted=WANTED), _File, _contents)
 
 
 class Record(BaseModel):
@@ -290,6 +280,9 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
+
+Written = TypeVar("Written", bound=Record)
+Meant = TypeVar("Meant")
 
 _Number = Annotated[int, Field(ge=0, lt=MAX_ELEMENTS)]
 Text = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]  # one line
@@ -401,12 +394,29 @@ def _lowest_channel(network: Topology, source: Ints, target: Ints) -> Ints:
     return np.where(joined[by_ends[at]] == asked, by_ends[at], -1).astype(np.int32)
 
 
-def mistake(path: str | Path, error: ValidationError) -> InputError:
-    """Return the first mistake that pydantic found in a plan file, in one line."""
-    first = error.errors(include_url=False)[0]
-    kind, reason = first["type"], first["msg"].removeprefix("Input should be ")
-    if kind == "json_invalid":
-        return InputError(str(path), f"no JSON ({first['ctx']['error']})", WANTED)
+def read_record(
+    path: str | Path, text: str, kind: type[Written], meaning: Callable[[Written], Meant]
+) -> Meant:
+    """Return what the text of a file of this kind means.
+
+    Raises
+    ------
+    InputError
+        In one line, the first mistake that pydantic finds, or one of its meaning. It names the file
+        and the field.
+    """
+    try:
+        return meaning(kind.model_validate_json(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+    except InvalidPlanError as error:
+        where = f"{path}, {error.where}"
+        raise InvalidPlanError(dataclasses.replace(error.violation, where=where)) from None
+    except InputError as error:
+        raise InputError(f"{path}: {error.where}", error.found, error.wanted) from None
+    sort, reason = first["type"], first["msg"].removeprefix("Input should be ")
+    if sort == "json_invalid":
+        raise InputError(str(path), f"no JSON ({first['ctx']['error']})", WANTED)
     loc = [at for at in first["loc"] if not VARIANT.fullmatch(str(at))]
     field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in loc)
     found = {"missing": "nothing", "extra_forbidden": "a field that is not known"}
@@ -414,7 +424,7 @@ def mistake(path: str | Path, error: ValidationError) -> InputError:
     shown = repr(first["input"])
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     where = f"{path}: {field.removeprefix('.')}" if field else str(path)
-    return InputError(where, found.get(kind, shown), wanted.get(kind, reason))
+    raise InputError(where, found.get(sort, shown), wanted.get(sort, reason))
 
 
 def _contents(record: _File) -> PlanFile:
@@ -493,26 +503,21 @@ def _network(name: str, given: _Network) -> Topology:
 
 def _check_once(record: _File, lines: list[_Connection], phase: Ints) -> None:
     """Refuse connections in two phases or none, and empty phases: a ``Plan`` cannot hold them."""
-    number = np.array([line.connection for line in lines], np.int64)
     for index, each in enumerate(record.phases):
         if not each.connections:
-            wanted = "at least one"
-            raise broken("once", f"phase {index}", "no connections", wanted)
-    used, first, count = np.unique(number, return_index=True, return_counts=True)
-    if (again := first_wrong(count > 1)) is not None:
-        at = np.flatnonzero(number == used[again])[:2]
-        where = f"phase {phase[at[1]]}, connection {_tasks(lines[at[1]])}"
-        found = f"number {used[again]} again, as in phase {phase[at[0]]}"
-        raise broken("once", where, found, "each connection once")
-    every = record.num_connections
-    if len(used) and used[-1] >= every:
-        line = lines[first[-1]]
-        where = f"phase {phase[first[-1]]}, connection {_tasks(line)}"
-        found = f"number {line.connection}"
-        raise InputError(where, found, f"numbers below {every}, the num_connections")
-    if len(used) < every:
-        gap = first_wrong(used != np.arange(len(used)))
-        lost = len(used) if gap is None else gap
+            raise broken("once", f"phase {index}", "no connections", "at least one")
+    every, phase_of = record.num_connections, dict[int, int]()
+    for line, here in zip(lines, phase.tolist(), strict=True):
+        where, number = f"phase {here}, connection {_tasks(line)}", line.connection
+        if number >= every:
+            wanted = f"numbers below {every}, the num_connections"
+            raise InputError(where, f"number {number}", wanted)
+        if number in phase_of:
+            found = f"number {number} again, as in phase {phase_of[number]}"
+            raise broken("once", where, found, "each connection once")
+        phase_of[number] = here
+    if len(phase_of) < every:
+        lost = next(number for number in range(every) if number not in phase_of)
         found = f"no connection with number {lost}"
         raise broken("once", "phases", found, f"all of 0 to {every - 1}")
 

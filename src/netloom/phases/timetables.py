@@ -24,7 +24,7 @@ from netloom.contention import (
     conset_clocks,
     pattern_message_passing_clocks,
 )
-from netloom.phases.plan.plans import Plan, ranks
+from netloom.phases.plan.plans import Plan, longest_ways, ranks
 from netloom.workload.programs.messages import Lists, grouped
 
 Kind: TypeAlias = Literal["timetable", "shared", "streaming"]
@@ -191,10 +191,10 @@ def _least_words(phase: Phase, *, alone: bool = True) -> int:
 
     Of the chain if processors are not one thing's ``alone``.
     """
-    from netloom.phases.kernels.timetable import longest_chain
-
     busiest = np.bincount(phase.served.owners(), phase.words[phase.served.values])
-    return max(int(busiest.max(initial=0)) if alone else 0, int(longest_chain(phase.work)))
+    before = phase.followers.owners()
+    chain = longest_ways(before, phase.followers.values, phase.words)[0].max(initial=0)
+    return max(int(busiest.max(initial=0)) if alone else 0, int(chain))
 
 
 def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[tuple[Ints, Ints]]:
@@ -497,13 +497,12 @@ def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> F
     cycle = costs.channel_clocks_per_word
     hops = plan.routes.lengths - 2 * plan.topology.ports_listed
     latency = (HOP_CYCLES * hops + END_CYCLES) * cycle
-    lasting = (timetable.end - timetable.start + latency).tolist()
-    sequence, end = np.lexsort((timetable.end, timetable.start, plan.phase)), np.zeros(len(given))
+    lasting = timetable.end - timetable.start + latency
+    # what takes no time starts with what waits for it, and comes first by its rank
+    sequence = np.lexsort((ranks(given), timetable.end, timetable.start, plan.phase))
     alone = timetable.kind != "streaming"
     before = awaited(plan, sequence, both_ways=costs.both_ways, alone=alone)
-    for one in sequence.tolist():
-        end[one] = end[before.of(one)].max(initial=0.0) + lasting[one]
-    found = np.zeros(plan.num_phases)
+    end, found = longest_ways(before.values, before.owners(), lasting)[0], np.zeros(plan.num_phases)
     np.maximum.at(found, plan.phase, end)
     return found
 

@@ -73,9 +73,16 @@ def verify(
     InvalidPlanError
         With the first violation.
     """
-    found = first_violation(plan, timetable, costs)
-    if found:
-        raise InvalidPlanError(found)
+    assert (timetable is None) == (costs is None), "a timetable is judged by its costs"
+    for judge in (_once, _route, _capacity, _phase_order):
+        judge(plan)
+    if timetable is not None and costs is not None:
+        _sizes(plan, timetable)
+        _durations(plan, timetable, costs)
+        _time_order(plan, timetable)
+        _processors(plan, timetable, costs)
+        _channels(plan, timetable, costs)
+        _makespans(plan, timetable)
 
 
 def first_violation(
@@ -118,18 +125,11 @@ def first_violation(
     >>> print(first_violation(Plan(ring, given, Capacity(3), phase, routes, "sequential")))
     phase 0, node 0: found 4 connections, 1 too many; expected at most 3, its virtual channels
     """
-    assert (timetable is None) == (costs is None), "a timetable is judged by its costs"
-    found = _once(plan) or _route(plan) or _capacity(plan) or _phase_order(plan)
-    if found or timetable is None or costs is None:
-        return found
-    return (
-        _sizes(plan, timetable)
-        or _durations(plan, timetable, costs)
-        or _time_order(plan, timetable)
-        or _processors(plan, timetable, costs)
-        or _channels(plan, timetable, costs)
-        or _makespans(plan, timetable)
-    )
+    try:
+        verify(plan, timetable, costs)
+    except InvalidPlanError as error:
+        return error.violation
+    return None
 
 
 def first_wrong(wrong: Bools | np.bool_) -> int | None:
@@ -142,36 +142,35 @@ def _connection(plan: Plan, connection: int) -> str:
     return f"phase {plan.phase[connection]}, connection {plan.connections.describe(connection)}"
 
 
-def _once(plan: Plan) -> Violation | None:
+def _once(plan: Plan) -> None:
     given, nodes = plan.connections, plan.topology.num_hosts
     for what, count in (("phases", len(plan.phase)), ("routes", len(plan.routes))):
         if count != len(given):
             wanted = f"one for each of {len(given)} connections"
-            return Violation("once", "plan", f"{count} {what}", wanted)
+            raise broken("once", "plan", f"{count} {what}", wanted)
     if given.num_nodes != nodes:
         found = f"connections between {given.num_nodes} nodes"
-        return Violation("once", "plan", found, f"{nodes}, the nodes of {plan.topology.name}")
+        raise broken("once", "plan", found, f"{nodes}, the nodes of {plan.topology.name}")
     if (lost := first_wrong(plan.phase < 0)) is not None:
         where = f"connection {given.describe(lost)}"
-        return Violation("once", where, f"phase {plan.phase[lost]}", "a phase from 0 on")
+        raise broken("once", where, f"phase {plan.phase[lost]}", "a phase from 0 on")
     used = np.unique(plan.phase)
     if (gap := first_wrong(used != np.arange(len(used)))) is not None:
         wanted = f"some in every phase up to the last, {used[-1]}"
-        return Violation("once", f"phase {gap}", "no connections", wanted)
-    return None
+        raise broken("once", f"phase {gap}", "no connections", wanted)
 
 
-def _route(plan: Plan) -> Violation | None:
+def _route(plan: Plan) -> None:
     network, routes, given = plan.topology, plan.routes, plan.connections
     strange = first_wrong((routes.channels < 0) | (routes.channels >= network.num_channels))
     if strange is not None:
         connection, hop = _hop(plan, strange)
         found = f"channel {routes.channels[strange]} as hop {hop}"
         wanted = f"channels from 0 to {network.num_channels - 1}"
-        return Violation("route", _connection(plan, connection), found, wanted)
+        raise broken("route", _connection(plan, connection), found, wanted)
     if (empty := first_wrong(routes.lengths == 0)) is not None:
         wanted = "at least one channel"
-        return Violation("route", _connection(plan, empty), "no route", wanted)
+        raise broken("route", _connection(plan, empty), "no route", wanted)
     come_to = np.empty(len(routes.channels) + 1, np.int32)
     come_to[1:] = network.target_end[routes.channels]
     last = come_to[routes.offsets[1:]]  # copied: the next line starts the next route there
@@ -183,17 +182,17 @@ def _route(plan: Plan) -> Violation | None:
         role = "its source" if hop == 1 else f"where hop {hop - 1} ends"
         wanted = f"a channel that leaves node {network.name_of(int(come_to[torn]))}, {role}"
         found = f"channel {taken} as hop {hop}"
-        return Violation("route", _connection(plan, connection), found, wanted)
+        raise broken("route", _connection(plan, connection), found, wanted)
     if (astray := first_wrong(last != given.target)) is not None:
         found = f"a route that ends in node {network.name_of(int(last[astray]))}"
         wanted = f"node {network.name_of(int(given.target[astray]))}, its target"
-        return Violation("route", _connection(plan, astray), found, wanted)
+        raise broken("route", _connection(plan, astray), found, wanted)
     node, of = _visits(plan)
     visits = np.sort(of * network.num_ends + node)
     if (again := first_wrong(visits[1:] == visits[:-1])) is not None:
         connection, twice = divmod(int(visits[again]), network.num_ends)
         found = f"a route that visits node {network.name_of(twice)} twice"
-        return Violation("route", _connection(plan, connection), found, "each node once")
+        raise broken("route", _connection(plan, connection), found, "each node once")
     port = routes.channels - (network.num_network_channels + network.num_ports)
     inner = np.ones(len(port), np.bool_)
     inner[routes.offsets[1:] - 1] = False
@@ -201,8 +200,7 @@ def _route(plan: Plan) -> Violation | None:
         connection, hop = _hop(plan, through)
         host = network.name_of(int(network.port_host[port[through]]))
         found, wanted = f"host {host} where hop {hop} ends", "a router: hosts do not forward"
-        return Violation("route", _connection(plan, connection), found, wanted)
-    return None
+        raise broken("route", _connection(plan, connection), found, wanted)
 
 
 def _hop(plan: Plan, index: int) -> tuple[int, int]:
@@ -219,7 +217,7 @@ def _visits(plan: Plan) -> tuple[Ints, Ints]:
     return node, np.concatenate([every, np.repeat(every, plan.routes.lengths)])
 
 
-def _capacity(plan: Plan) -> Violation | None:
+def _capacity(plan: Plan) -> None:
     network, capacity = plan.topology, plan.capacity
     if capacity.per == "node":
         places, (place, connection) = network.num_ends, _visits(plan)
@@ -230,33 +228,31 @@ def _capacity(plan: Plan) -> Violation | None:
         plan.phase[connection].astype(np.int64) * places + place, return_counts=True
     )
     over = first_wrong(count > capacity.virtual_channels)
-    if over is None:
-        return None
-    phase, full = divmod(int(taken[over]), places)
-    name = network.name_of(full) if capacity.per == "node" else network.channel_name(full)
-    excess = count[over] - capacity.virtual_channels
-    found = f"{count[over]} connections, {excess} too many"
-    wanted = f"at most {capacity.virtual_channels}, its virtual channels"
-    return Violation("capacity", f"phase {phase}, {capacity.per} {name}", found, wanted)
+    if over is not None:
+        phase, full = divmod(int(taken[over]), places)
+        name = network.name_of(full) if capacity.per == "node" else network.channel_name(full)
+        excess = count[over] - capacity.virtual_channels
+        found = f"{count[over]} connections, {excess} too many"
+        wanted = f"at most {capacity.virtual_channels}, its virtual channels"
+        raise broken("capacity", f"phase {phase}, {capacity.per} {name}", found, wanted)
 
 
-def _phase_order(plan: Plan) -> Violation | None:
+def _phase_order(plan: Plan) -> None:
     given = plan.connections
     first, second = plan.phase[given.before], plan.phase[given.after]
-    if (pair := first_wrong(first > second)) is None:
-        return None
-    where = _connection(plan, int(given.after[pair]))
-    earlier = given.describe(int(given.before[pair]))
-    found = f"connection {earlier}, which it waits for, in phase {first[pair]}"
-    return Violation("order", where, found, f"phase {second[pair]} or an earlier one")
+    if (pair := first_wrong(first > second)) is not None:
+        where = _connection(plan, int(given.after[pair]))
+        earlier = given.describe(int(given.before[pair]))
+        found = f"connection {earlier}, which it waits for, in phase {first[pair]}"
+        raise broken("order", where, found, f"phase {second[pair]} or an earlier one")
 
 
 def _slack(timetable: Timetable) -> float:
     return SLACK * float(timetable.end.max(initial=0))
 
 
-def _sizes(plan: Plan, timetable: Timetable) -> Violation | None:
-    """Return where the timetable is not one of this plan, or holds what is not a time."""
+def _sizes(plan: Plan, timetable: Timetable) -> None:
+    """Refuse a timetable that is not one of this plan, or holds what is not a time."""
     for count, wanted, what in (
         (len(timetable.start), len(plan.connections), "connection"),
         (len(timetable.end), len(plan.connections), "connection"),
@@ -265,41 +261,38 @@ def _sizes(plan: Plan, timetable: Timetable) -> Violation | None:
     ):
         if count != wanted:
             found = f"times of {count} {what}s"
-            return Violation("timetable", "timetable", found, f"{wanted}, one a {what}")
+            raise broken("timetable", "timetable", found, f"{wanted}, one a {what}")
     start, end = timetable.start, timetable.end
     sound = (start >= 0) & (end >= start) & np.isfinite(end)  # false for NaN, too
     if (at := first_wrong(~sound)) is not None:
         found = f"clocks {_clocks(start[at])} to {_clocks(end[at])}"
         wanted_times = "a start from 0 on and an end that is not before it"
-        return Violation("timetable", _connection(plan, at), found, wanted_times)
-    return None
+        raise broken("timetable", _connection(plan, at), found, wanted_times)
 
 
-def _durations(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation | None:
+def _durations(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> None:
     per_word = costs.clocks_per_word
     if timetable.kind != "timetable":  # which leaves the channels out of account
         per_word = max(per_word, costs.channel_clocks_per_word)
     words, took = plan.connections.words, timetable.end - timetable.start
     short = words * per_word - took
-    if (at := first_wrong(short > _slack(timetable))) is None:
-        return None
-    found = f"{_clocks(took[at])} clocks for {words[at]} words, {_clocks(short[at])} too few"
-    wanted = f"at least {_clocks(per_word)} a word"
-    return Violation("timetable", _connection(plan, at), found, wanted)
+    if (at := first_wrong(short > _slack(timetable))) is not None:
+        found = f"{_clocks(took[at])} clocks for {words[at]} words, {_clocks(short[at])} too few"
+        wanted = f"at least {_clocks(per_word)} a word"
+        raise broken("timetable", _connection(plan, at), found, wanted)
 
 
-def _time_order(plan: Plan, timetable: Timetable) -> Violation | None:
+def _time_order(plan: Plan, timetable: Timetable) -> None:
     given = plan.connections
     late = timetable.end[given.before] - timetable.start[given.after]
     together = plan.phase[given.before] == plan.phase[given.after]
-    if (pair := first_wrong(together & (late > _slack(timetable)))) is None:
-        return None
-    first, second = int(given.before[pair]), int(given.after[pair])
-    starts, ends = _clocks(timetable.start[second]), _clocks(timetable.end[first])
-    where = _connection(plan, second)
-    found = f"a start at clock {starts}, {_clocks(late[pair])} too early"
-    wanted = f"clock {ends} or later, when connection {given.describe(first)} has ended"
-    return Violation("order", where, found, wanted)
+    if (pair := first_wrong(together & (late > _slack(timetable)))) is not None:
+        first, second = int(given.before[pair]), int(given.after[pair])
+        starts, ends = _clocks(timetable.start[second]), _clocks(timetable.end[first])
+        where = _connection(plan, second)
+        found = f"a start at clock {starts}, {_clocks(late[pair])} too early"
+        wanted = f"clock {ends} or later, when connection {given.describe(first)} has ended"
+        raise broken("order", where, found, wanted)
 
 
 class _Work(NamedTuple):
@@ -310,7 +303,7 @@ class _Work(NamedTuple):
     what: str
 
 
-def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation | None:
+def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> None:
     """Judge what each serves: sends and receives apart where it does both at once."""
     clocks = plan.connections.words * costs.clocks_per_word
     given, every = plan.connections, np.arange(len(plan.connections))
@@ -320,8 +313,9 @@ def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violati
     if costs.both_ways:
         works = [_Work(sent, every, "sends"), _Work(received, every, "receives")]
     if timetable.kind == "streaming":
-        found = (_overwork(plan, timetable, work, clocks, "node") for work in works)
-        return next(filter(None, found), None)
+        for work in works:
+            _overwork(plan, timetable, work, clocks, "node")
+        return
     busy = timetable.end > timetable.start  # others take no time
     for work in works:  # is a processor at two connections at once?
         at_work = busy[work.connection]
@@ -337,17 +331,16 @@ def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violati
             start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
             begun = f"connection {second} from clock {_clocks(start)} on"
             lasting = f"{begun}, while {first} lasts until {_clocks(end)}"
-            return Violation("timetable", where, lasting, f"one at a time of its {work.what}")
-    return None
+            raise broken("timetable", where, lasting, f"one at a time of its {work.what}")
 
 
-def _channels(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation | None:
+def _channels(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> None:
     if timetable.kind == "timetable":
-        return None
+        return
     connection = np.repeat(np.arange(len(plan.connections)), plan.routes.lengths)
     work = _Work(plan.routes.channels.astype(np.int64), connection, "words")
     clocks = plan.connections.words * costs.channel_clocks_per_word
-    return _overwork(plan, timetable, work, clocks, "channel")
+    _overwork(plan, timetable, work, clocks, "channel")
 
 
 def _overwork(
@@ -356,8 +349,8 @@ def _overwork(
     work: _Work,
     clocks: NDArray[Any],
     kind: Literal["node", "channel"],
-) -> Violation | None:
-    """Return where more has ended by some clock than a processor or channel can have done.
+) -> None:
+    """Refuse that more has ended by some clock than a processor or channel can have done.
 
     By the end of each connection, all that have ended at its place fit in since the first began.
     """
@@ -369,35 +362,34 @@ def _overwork(
     new[1:] = (place[1:] != place[:-1]) | (phase[1:] != phase[:-1])
     first = np.flatnonzero(new)
     if not first.size:
-        return None
+        return
     group = np.cumsum(new) - 1
     done = np.cumsum(clocks[connection])
     done -= (done[first] - clocks[connection[first]])[group]
     began = np.minimum.reduceat(timetable.start[connection], first)[group]
     excess = done - (end - began)
-    if (at := first_wrong(excess > _slack(timetable))) is None:
-        return None
-    namer = plan.topology.name_of if kind == "node" else plan.topology.channel_name
-    span = f"clock {_clocks(began[at])} to {_clocks(end[at])}"
-    found = f"{_clocks(done[at])} clocks of {work.what} from {span}, {_clocks(excess[at])} too many"
-    where = f"phase {phase[at]}, {kind} {namer(int(place[at]))}"
-    return Violation("timetable", where, found, f"at most {_clocks(end[at] - began[at])}")
+    if (at := first_wrong(excess > _slack(timetable))) is not None:
+        namer = plan.topology.name_of if kind == "node" else plan.topology.channel_name
+        span = f"clock {_clocks(began[at])} to {_clocks(end[at])}"
+        found = f"{_clocks(done[at])} clocks of {work.what} from {span}"
+        found += f", {_clocks(excess[at])} too many"
+        where = f"phase {phase[at]}, {kind} {namer(int(place[at]))}"
+        raise broken("timetable", where, found, f"at most {_clocks(end[at] - began[at])}")
 
 
-def _makespans(plan: Plan, timetable: Timetable) -> Violation | None:
+def _makespans(plan: Plan, timetable: Timetable) -> None:
     last = np.zeros(plan.num_phases)
     np.maximum.at(last, plan.phase, timetable.end)
     off = ~(np.abs(timetable.makespan - last) <= _slack(timetable))  # true for NaN
     if (at := first_wrong(off)) is not None:
         found = f"a makespan of {_clocks(timetable.makespan[at])} clocks"
         wanted = f"{_clocks(last[at])}, when its last connection ends"
-        return Violation("timetable", f"phase {at}", found, wanted)
+        raise broken("timetable", f"phase {at}", found, wanted)
     below = timetable.lower_bound - timetable.makespan
     if (at := first_wrong(~(below <= _slack(timetable)))) is not None:
         found = f"a lower bound of {_clocks(timetable.lower_bound[at])} clocks"
         wanted = f"at most {_clocks(timetable.makespan[at])}, the makespan"
-        return Violation("timetable", f"phase {at}", found, wanted)
-    return None
+        raise broken("timetable", f"phase {at}", found, wanted)
 
 
 def _clocks(time: float) -> str:

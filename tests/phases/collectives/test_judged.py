@@ -129,16 +129,14 @@ def test_chunks_are_the_data_of_the_collective(collective, owner):
     assert rule(replace(schedule, program=replace(schedule.program, **{owner: owners}))) == "data"
 
 
-def test_sizes_of_chunks_make_up_the_size():
+def test_sizes_and_bounds_that_are_wrong():
+    """Chunks that do not make up the size, and a bound that the cut does not prove."""
     schedule = made("mesh:2x3", "all-gather")
-    sizes = schedule.program.chunk_size * 0.99
-    assert rule(replace(schedule, program=replace(schedule.program, chunk_size=sizes))) == "data"
-
-
-def test_a_bound_that_the_cut_does_not_prove():
-    schedule = made("mesh:2x3", "all-gather")
-    bound = replace(schedule.bound, seconds=schedule.bound.seconds * 1.01)
-    assert rule(replace(schedule, bound=bound)) == "bound"
+    program, bound = schedule.program, schedule.bound
+    small = replace(program, chunk_size=program.chunk_size * 0.99)
+    assert rule(replace(schedule, program=small)) == "data"
+    high = replace(bound, seconds=bound.seconds * 1.01)
+    assert rule(replace(schedule, bound=high)) == "bound"
 
 
 @given(st.sampled_from(SYNTHESISED), st.sets(st.integers(0, 7)))

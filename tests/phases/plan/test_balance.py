@@ -19,6 +19,12 @@ def by_hand(network, pairs, words, phase, capacity, order=()):
     return plan
 
 
+def full_phases(order=()):
+    """Return two phases, each with a long connection and a short one where the other is long."""
+    pairs, words = [(0, 1), (0, 1), (2, 3), (2, 3)], [100, 1, 100, 1]
+    return by_hand(mesh(4), pairs, words, [0, 1, 1, 0], Capacity(1), order)
+
+
 def test_clocks_by_hand():
     plan = by_hand(mesh(3), [(0, 2), (1, 2), (2, 1)], [5, 7, 9], [0, 0, 0], Capacity(3))
     assert phase_clocks(plan, ConSetCosts()).tolist() == [2 * (5 + 7)]
@@ -37,8 +43,7 @@ def test_long_connections_come_together():
 
 
 def test_connections_change_places_where_nothing_else_fits():
-    pairs, words = [(0, 1), (0, 1), (2, 3), (2, 3)], [100, 1, 100, 1]
-    full = by_hand(mesh(4), pairs, words, [0, 1, 1, 0], Capacity(1))
+    full = full_phases()
     swapped = balanced(full, ConSetCosts(), most_moves=MOVES)
     assert first_violation(swapped) is None
     assert sorted(phase_clocks(swapped, ConSetCosts()).tolist()) == [2, 200]
@@ -47,9 +52,7 @@ def test_connections_change_places_where_nothing_else_fits():
 @pytest.mark.parametrize("both_ways", [False, True])
 def test_connections_that_change_places_keep_their_order(both_ways):
     """Both exchanges would halve the time, and both would break the order."""
-    pairs, words = [(0, 1), (0, 1), (2, 3), (2, 3)], [100, 1, 100, 1]
-    order = [(0, 1), (3, 2)]
-    full = by_hand(mesh(4), pairs, words, [0, 1, 1, 0], Capacity(1), order)
+    full = full_phases([(0, 1), (3, 2)])
     costs = ConSetCosts(both_ways=both_ways)
     for seed in range(3):
         kept = balanced(full, costs, seed=seed, most_moves=MOVES)
@@ -58,8 +61,7 @@ def test_connections_that_change_places_keep_their_order(both_ways):
 
 
 def test_what_comes_first_may_change_places_with_others():
-    pairs, words = [(0, 1), (0, 1), (2, 3), (2, 3)], [100, 1, 100, 1]
-    full = by_hand(mesh(4), pairs, words, [0, 1, 1, 0], Capacity(1), [(0, 1)])
+    full = full_phases([(0, 1)])
     swapped = balanced(full, ConSetCosts(), most_moves=MOVES)
     assert first_violation(swapped) is None
     assert phase_clocks(swapped, ConSetCosts()).tolist() == [200, 2]

@@ -35,7 +35,7 @@ from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted, listed
 from netloom.phases.collectives.network import RankNetwork
-from netloom.phases.collectives.pipelines import BACKWARDS, Asked, Sent, Timed, timed
+from netloom.phases.collectives.pipelines import BACKWARDS, Asked, Timed, timed
 from netloom.phases.collectives.schedules import Schedule, StepProof, steps_seconds
 from netloom.phases.collectives.synthesis import proven
 from netloom.phases.collectives.trees import optimum
@@ -261,11 +261,8 @@ def round_bound(network: RankNetwork, steps: int, cut: Fraction, root: int | Non
     worths -= excess
     ends = np.stack([network.source, network.target], axis=1)
     at, by, of = (np.argwhere(each) for each in (worths, prices, holding))
-    places = (
-        at,
-        np.hstack([ends[by[:, 0]], by[:, 1:]]),
-        np.hstack([of[:, :1], ends[of[:, 1]], of[:, 2:]]),
-    )
+    by = np.hstack([ends[by[:, 0]], by[:, 1:]])
+    places = at, by, np.hstack([of[:, :1], ends[of[:, 1]], of[:, 2:]])
     rows = (
         np.append(place, table[table != 0][:, None], axis=1).astype(np.int64)
         for place, table in zip(places, (worths, prices, holding), strict=True)
@@ -523,9 +520,8 @@ def in_steps(asked: Asked, steps: int, seconds: float = SECONDS) -> InSteps:
         end = perf_counter() + seconds
         for wide in dict.fromkeys((1, most)):
             # all at once in every step is less
-            before = (
-                points[-1].rounds_per_chunk if points else Fraction(number * used.num_ranks + 1)
-            )
+            most_rounds = Fraction(number * used.num_ranks + 1)
+            before = points[-1].rounds_per_chunk if points else most_rounds
             least = bounds[-1].rounds_per_chunk
             tried = [  # what may be better than before
                 (rounds, chunks)
@@ -577,14 +573,12 @@ def _timed(asked: Asked, point: FewSteps) -> Timed:
         source, target, step = target[order], source[order], step.max() - step[order]
         carried, channels, owners = carried.taken(order), channels[order], owners[::-1]
     step = np.unique(step, return_inverse=True)[1]
-    program = asked.program(np.full(many, 1 / many), *owners)
-    sent = Sent(source, target, carried, np.full(len(step), backwards))
-    parts = np.add.reduceat(program.chunk_size[carried.values], carried.offsets[:-1])
-    network = asked.network
-    lasting = parts * asked.size_bytes / network.channel_rate[channels]
+    chunks, sums = (np.full(many, 1 / many), *owners), np.full(len(step), backwards)
+    program, network = asked.program(chunks, source, target, carried, sums), asked.network
+    lasting = program.message_size * asked.size_bytes / network.channel_rate[channels]
     lasting += network.channel_latency[channels]
     longest = np.zeros(step.max() + 1)
     np.maximum.at(longest, step, lasting)
     start = np.append(0.0, np.cumsum(longest))[step]
     times = start, start + lasting
-    return timed(asked, program, sent, times, single(channels), 0.0)
+    return timed(asked, program, times, single(channels), 0.0)

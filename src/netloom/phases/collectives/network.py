@@ -120,13 +120,10 @@ class RankNetwork:
 
     def reversed(self) -> RankNetwork:
         """Return the network with every link the other way: gathering becomes scattering."""
-        return replace(self, source=self.target, target=self.source).in_order()
-
-    def in_order(self) -> RankNetwork:
-        """Return the network with its links by their sources, then their targets."""
-        order = np.lexsort((self.target, self.source))
-        columns = ("source", "target", "capacity", "single", "latency")
-        taken: dict[str, Any] = {name: getattr(self, name)[order] for name in columns}
+        order = np.lexsort((self.source, self.target))
+        same = ("capacity", "single", "latency")
+        taken: dict[str, Any] = {name: getattr(self, name)[order] for name in same}
+        taken |= {"source": self.target[order], "target": self.source[order]}
         return replace(self, channels=self.channels.taken(order), **taken)
 
 
@@ -208,21 +205,26 @@ def rank_network(
     number[vertices] = np.arange(len(vertices))
     if by_node:
         number[members] = rank_of_group[group[members]]
-    ends = number[topology.source_end], number[topology.target_end]
-    used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1]))
+    ends = np.stack([number[topology.source_end], number[topology.target_end]])
+    whole, unit = whole_numbers(topology.channel_bandwidth)
+    latency = np.broadcast_to(np.asarray(latency_seconds, np.float64), topology.num_channels)
+    inside = np.zeros(0, np.int64)
+    if free_inside:
+        joined, inside = _inside_nodes(topology, vertices, ends, whole)
+        ends, whole = np.append(ends, joined, axis=1), np.append(whole, inside)
+        latency = np.append(latency, np.zeros(len(inside)))
+    used = np.flatnonzero((ends >= 0).all(axis=0) & (ends[0] != ends[1]))
     keys = ends[0][used] * len(vertices) + ends[1][used]
     order = used[np.argsort(keys, kind="stable")].astype(np.int32)
     pairs, counts = np.unique(keys, return_counts=True)
-    whole, unit = whole_numbers(topology.channel_bandwidth)
-    latency = np.broadcast_to(np.asarray(latency_seconds, np.float64), topology.num_channels)
     link = np.repeat(np.arange(len(pairs)), counts)
     capacity, slowest = np.zeros(len(pairs), np.int64), np.zeros(len(pairs))
     single = np.full(len(pairs), np.iinfo(np.int64).max)
     np.add.at(capacity, link, whole[order])
     np.minimum.at(single, link, whole[order])
     np.maximum.at(slowest, link, latency[order])
-    common = int(np.gcd.reduce(np.append(capacity, single))) if len(capacity) else 1
-    found = RankNetwork(
+    common = int(np.gcd.reduce(np.append(capacity, single))) or 1
+    return RankNetwork(
         topology,
         len(ranks),
         vertices,
@@ -235,40 +237,24 @@ def rank_network(
         slowest,
         bytes_per_second,
         by_node,
+        inside // common,
     )
-    return _joined_inside(found) if free_inside else found
 
 
-def _joined_inside(network: RankNetwork) -> RankNetwork:
-    """Return a network in which the hosts of each node are joined by links that never limit."""
-    topology, vertices = network.topology, network.vertices
-    hosts = np.flatnonzero(vertices < topology.num_hosts)
-    group = topology.local_group
+def _inside_nodes(topology: Topology, vertices: Ints, ends: Ints, whole: Ints) -> tuple[Ints, Ints]:
+    """Return links between the hosts of each node, int64[2, …], and capacities that never limit.
+
+    ``ends`` are those of the topology's channels, -1 for none, and ``whole`` their capacities.
+    """
+    hosts, group = np.flatnonzero(vertices < topology.num_hosts), topology.local_group
     of_host = group[vertices[hosts]]
     one, other = np.nonzero(of_host[:, None] == of_host)
     apart = one != other
-    ends = hosts[one[apart]].astype(np.int32), hosts[other[apart]].astype(np.int32)
-    leaves = vertices[network.source] < topology.num_hosts
-    sender = group[vertices[network.source[leaves]]]
-    sent = np.bincount(sender, network.capacity[leaves], int(group.max()) + 1).astype(np.int64)
-    inside = 2 * sent[of_host[one[apart]]]
-    count = len(inside)
-    channels = cut(
-        np.append(network.channels.values, topology.num_channels + np.arange(count)).astype(
-            np.int32
-        ),
-        np.append(network.channels.lengths, np.ones(count, np.int64)),
-    )
-    return replace(
-        network,
-        source=np.append(network.source, ends[0]),
-        target=np.append(network.target, ends[1]),
-        capacity=np.append(network.capacity, inside),
-        single=np.append(network.single, inside),
-        channels=channels,
-        latency=np.append(network.latency, np.zeros(count)),
-        inside=inside,
-    ).in_order()
+    leaves = (ends >= 0).all(axis=0) & (vertices[ends[0]] < topology.num_hosts)
+    leaves &= ends[0] != ends[1]
+    sent = np.bincount(group[vertices[ends[0][leaves]]], whole[leaves], int(group.max()) + 1)
+    inside = 2 * sent[of_host[one[apart]]].astype(np.int64)
+    return hosts[np.stack([one[apart], other[apart]])], inside
 
 
 def _even(topology: Topology, ranks: Ints, forwards: Bools) -> Bools:

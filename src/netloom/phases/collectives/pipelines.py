@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import product
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from netloom.base.progress import tell_so_far
 from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.schedules import Prices
 from netloom.phases.collectives.trees import Forest, forest, optimum
+from netloom.phases.plan.plans import longest_ways
 from netloom.routing import Paths, Routing, paths
 from netloom.topology.cubes import Cube
 from netloom.workload.counter_random import stream_keys
@@ -89,17 +90,11 @@ class Jobs:
 
         ``seconds``: float64[num_messages], what each takes. Ones count messages.
         """
-        found = seconds.copy()
-        waiting = np.bincount(self.before, minlength=len(self))
-        earlier_of = grouped(self.after, self.before, len(self))
-        ready = np.flatnonzero(waiting == 0)
-        while len(ready):
-            pairs = earlier_of.taken(ready)
-            earlier = pairs.values
-            np.maximum.at(found, earlier, np.repeat(found[ready], pairs.lengths) + seconds[earlier])
-            np.subtract.at(waiting, earlier, 1)
-            ready = np.unique(earlier[waiting[earlier] == 0])
-        return found
+        return longest_ways(self.after, self.before, seconds)[0]
+
+
+Chunks: TypeAlias = tuple[Floats, Ints, Ints]
+"""Sizes of chunks, their first owners, and their final owners."""
 
 
 class Asked(NamedTuple):
@@ -140,11 +135,14 @@ class Asked(NamedTuple):
         """The network in the direction in which the data goes out of its roots."""
         return self.network.reversed() if self.collective in BACKWARDS else self.network
 
-    def program(self, size: Floats, first: Ints, final: Ints) -> CollectiveProgram:
-        """Return a program without messages: sizes, first and final owners of its chunks."""
-        no, none = np.zeros(0, np.int32), np.zeros(0, np.bool_)
-        of, owners = (self.collective, "synthesised", self.network.num_ranks, size), (first, final)
-        return CollectiveProgram(*of, self.root, no, no, no, single(no), none, *owners)
+    def program(
+        self, chunks: Chunks, source: Ints, target: Ints, carried: Lists, sums: Bools
+    ) -> CollectiveProgram:
+        """Return a program of these messages, all in one step."""
+        size, first, final = chunks
+        of = self.collective, "synthesised", self.network.num_ranks, size, self.root
+        step = np.zeros(len(source), np.int32)
+        return CollectiveProgram(*of, source, target, step, carried, sums, first, final)
 
 
 class Tracks(NamedTuple):
@@ -154,12 +152,11 @@ class Tracks(NamedTuple):
     ----------
     asked
         What they are for.
-    network, routes
-        The ranks, and the links of each route.
-    messages
-        The route of each message of a track.
-    before, after
-        Pairs of messages of a track: the first must have arrived before the second leaves.
+    routes
+        The links of each route, in the direction in which the data goes out of its roots.
+    ways
+        The route of each message of a track. Then pairs of messages of a track: the first must have
+        arrived before the second leaves.
     sums
         bool[num_routes], whether what comes by a route is added.
     slices
@@ -173,11 +170,8 @@ class Tracks(NamedTuple):
     """
 
     asked: Asked
-    network: RankNetwork
     routes: Lists
-    messages: Lists
-    before: Lists
-    after: Lists
+    ways: tuple[Lists, Lists, Lists]
     sums: Bools
     slices: Floats
     weight: NDArray[Any]
@@ -185,8 +179,8 @@ class Tracks(NamedTuple):
     owners: tuple[Ints, Ints]
     parts: Callable[[int], Floats]
 
-    def cut(self, many: int) -> tuple[Jobs, CollectiveProgram, Floats]:
-        """Return the messages of so many chunks per block, and the program they will fill.
+    def cut(self, many: int) -> tuple[Jobs, Chunks, Floats]:
+        """Return the messages of so many chunks per block, and these chunks.
 
         Also returns the part of its track's data that goes before the chunk of each message,
         float64[num_messages].
@@ -195,13 +189,12 @@ class Tracks(NamedTuple):
         track = np.repeat(np.arange(len(parts)), parts)  # of each chunk
         number = np.arange(len(track)) - np.repeat(np.cumsum(parts) - parts, parts)
         size = (self.weight / (self.total * parts))[track]
-        ways = self.messages, self.before, self.after
-        route, before, after = (each.taken(track) for each in ways)
+        route, before, after = (each.taken(track) for each in self.ways)
         chunk, first = route.owners(), route.offsets[before.owners()]
         pairs = first + before.values, first + after.values
         jobs = Jobs(route.values, size[chunk], chunk.astype(np.int32), *pairs)
-        program = self.asked.program(size, *(each[track] for each in self.owners))
-        return jobs, program, (number / parts[track])[chunk]
+        first, final = (each[track] for each in self.owners)
+        return jobs, (size, first, final), (number / parts[track])[chunk]
 
 
 class Servers(NamedTuple):
@@ -274,19 +267,9 @@ class Timed(NamedTuple):
         return float(size[inside].sum() / size.sum())
 
 
-class Sent(NamedTuple):
-    """What messages are sent: columns of ``CollectiveProgram``."""
-
-    source: Ints
-    target: Ints
-    chunks: Lists
-    sums: Bools
-
-
 def timed(
     asked: Asked,
     program: CollectiveProgram,
-    sent: Sent,
     times: tuple[Floats, Floats],
     routes: Lists,
     bound: float,
@@ -294,15 +277,15 @@ def timed(
     ties: tuple[Ints, ...] = (),
     prices: Prices | None = None,
 ) -> Timed:
-    """Return a program with these messages, in the order of their starts.
+    """Return a program with its messages in the order of their starts.
 
     ``times``: starts and ends. ``ties``: what orders messages of one start, the last key first.
     """
     step = np.unique(times[0], return_inverse=True)[1].astype(np.int32)
     order = np.lexsort((*ties, step))
-    source, target, sums = sent.source[order], sent.target[order], sent.sums[order]
-    kept = Sent(source, target, sent.chunks.taken(order), sums)
-    program = replace(program, step=step[order], **kept._asdict())
+    names = ("source", "target", "sums")
+    columns: dict[str, Any] = {name: getattr(program, name)[order] for name in names}
+    program = replace(program, step=step[order], chunks=program.chunks.taken(order), **columns)
     (start, end), taken, size = times, routes.taken(order), asked.size_bytes
     return Timed(program, asked.network, size, start[order], end[order], taken, bound, prices)
 
@@ -447,18 +430,15 @@ def along_trees(asked: Asked) -> Timed:
     """
     best = optimum(asked.outward, asked.weights)
     trees = forest(best)
-    messages, before, after = below_roots(trees)
+    ways = below_roots(trees)
     block, every = trees.root, np.full(len(trees.root), EVERYBODY, np.int32)
     share = trees.many / trees.trees[trees.root]
     tracks = Tracks(
         asked,
-        best.network,
         trees.routes,
-        messages,
-        before,
-        after,
+        ways,
         np.zeros(len(trees.routes.lengths), np.bool_),
-        slices_of(trees, messages),
+        slices_of(trees, ways[0]),
         trees.many,
         int(trees.trees.sum()),
         (every, block) if asked.collective in BACKWARDS else (block, every),
@@ -487,8 +467,8 @@ def pipelined(
     prices
         Of links, if they prove the bound.
     """
-    network, routes = tracks.network, tracks.routes
-    jobs, (start, end), program = fastest(tracks, chunks, bound)
+    network, routes = tracks.asked.outward, tracks.routes
+    jobs, (start, end), cut_into = fastest(tracks, network, chunks, bound)
     source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
     target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
     sums, links = tracks.sums[jobs.route], routes.taken(jobs.route)
@@ -508,22 +488,23 @@ def pipelined(
         start, end = end.max() - end, end.max() - start
         source, target, sums = target, source, np.ones_like(sums)
         taken = turned_round(taken)
-    sent, ties = Sent(source, target, single(jobs.chunk), sums), (jobs.chunk, target, source)
-    times = start, end
-    return timed(tracks.asked, program, sent, times, taken, bound, ties=ties, prices=prices)
+    program = tracks.asked.program(cut_into, source, target, single(jobs.chunk), sums)
+    times, ties = (start, end), (jobs.chunk, target, source)
+    return timed(tracks.asked, program, times, taken, bound, ties=ties, prices=prices)
 
 
 def fastest(
-    tracks: Tracks, chunks: Sequence[int], bound: float
-) -> tuple[Jobs, tuple[Floats, Floats], CollectiveProgram]:
-    """Return the messages, times and program that end first, of the orders and chunks tried.
+    tracks: Tracks, network: RankNetwork, chunks: Sequence[int], bound: float
+) -> tuple[Jobs, tuple[Floats, Floats], Chunks]:
+    """Return the messages, times and chunks that end first, of the orders and chunks tried.
 
-    ``chunks``: per block, ascending. ``bound``: seconds that no schedule can beat.
+    ``network``: of the tracks' routes. ``chunks``: per block, ascending. ``bound``: seconds that no
+    schedule can beat.
     """
     size, until = tracks.asked.size_bytes, tracks.asked.until
-    shared = [servers(tracks.network, tracks.routes)]
+    shared = [servers(network, tracks.routes)]
     if (tracks.routes.lengths > 1).any():
-        shared.append(servers(tracks.network, tracks.routes, tracks.slices))
+        shared.append(servers(network, tracks.routes, tracks.slices))
     hows = range(len(shared))
     ways = list(product(range(3), hows))  # of the orders of ``priorities``
     best, finish, stale = None, np.inf, 0
@@ -531,7 +512,7 @@ def fastest(
     for number, many in enumerate(chunks):
         if best is not None and (finish < bound * (1 + GOOD) or perf_counter() > until):
             break
-        jobs, program, share = tracks.cut(many)
+        jobs, cut_into, share = tracks.cut(many)
         if best is not None and len(jobs) > MANY_MESSAGES:
             break
         ends, before = {}, finish
@@ -544,7 +525,7 @@ def fastest(
             times = listed(shared[how], jobs, keys[how][order], size)
             ends[order, how] = times[1].max()
             if ends[order, how] < finish * (1 - GAIN):
-                finish, best = ends[order, how], (jobs, times, program)
+                finish, best = ends[order, how], (jobs, times, cut_into)
             done += len(jobs)
             later = (len(jobs) * more / many for more in chunks[number + 1 :])
             left = len(jobs) + sum(count for count in later if count <= MANY_MESSAGES)
@@ -689,37 +670,27 @@ def translates(sides: Sequence[int]) -> Translates:
     before = (at[None, :, :] - steps[direction]) % np.array(sides)
     parent = np.ravel_multi_index(tuple(np.moveaxis(before, -1, 0)), sides).astype(np.int32)
     direction[:, 0] = parent[:, 0] = -1
-    return Translates(sides, steps, direction, parent, depth, _turns(direction, parent, depth))
+    return Translates(sides, steps, direction, parent, depth, _turns(direction, parent))
 
 
-def _turns(direction: Ints, parent: Ints, depth: Ints) -> Ints:
+def _turns(direction: Ints, parent: Ints) -> Ints:
     """Return the round in which each vertex receives in each tree: the highest first."""
-    height = np.zeros(direction.shape, np.int64)
-    order = np.argsort(-depth, kind="stable")
-    trees = np.arange(len(direction))
-    for vertex in order[:-1]:
-        above = parent[:, vertex]
-        height[trees, above] = np.maximum(height[trees, above], height[:, vertex] + 1)
-    children: dict[tuple[int, int], list[int]] = {}
-    for tree, vertex in np.argwhere(parent >= 0).tolist():
-        children.setdefault((tree, int(parent[tree, vertex])), []).append(vertex)
-    found = np.full(direction.shape, -1, np.int32)
-    ready: list[list[tuple[int, int, int]]] = [[] for _ in range(int(direction.max()) + 1)]
-    new = [(tree, 0) for tree in range(len(direction))]
-    now = 0
+    tree, vertex = np.nonzero(parent >= 0)
+    first = tree * parent.shape[1]  # vertices are numbered through all trees
+    above, below = first + parent[tree, vertex], first + vertex
+    height = longest_ways(below, above, np.ones(parent.size, np.int64))[0].tolist()
+    children, way = grouped(above, below, parent.size), direction.ravel().tolist()
+    found = np.full(parent.size, -1, np.int32)
+    ready: list[list[tuple[int, int]]] = [[] for _ in range(int(direction.max()) + 1)]
+    new, now = list(range(0, parent.size, parent.shape[1])), 0
     while new or any(ready):
-        for tree, vertex in new:
-            for child in children.get((tree, vertex), ()):
-                entry = (-int(height[tree, child]), tree, child)
-                heappush(ready[direction[tree, child]], entry)
-        new = []
-        for queue in ready:
-            if queue:
-                _, tree, vertex = heappop(queue)
-                found[tree, vertex] = now
-                new.append((tree, vertex))
+        for each in new:
+            for child in children.of(each).tolist():
+                heappush(ready[way[child]], (-height[child], child))
+        new = [heappop(queue)[1] for queue in ready if queue]
+        found[new] = now
         now += 1
-    return found
+    return found.reshape(parent.shape)
 
 
 def translatable(network: RankNetwork) -> bool:
@@ -805,13 +776,14 @@ def translated(asked: Asked) -> Timed:
     chunk = (rank_of[None, :] * trees + tree[of][:, None]) * many + number[:, None]
     if sums:
         source, target = target, source
-    program = asked.program(*owners(asked.collective, ranks, trees * many))
-    sent = Sent(source, target, single(chunk.ravel()), np.full(count, sums))
+    cut_into = owners(asked.collective, ranks, trees * many)
+    added = np.full(count, sums)
+    program = asked.program(cut_into, source, target, single(chunk.ravel()), added)
     keys = network.source.astype(np.int64) * ranks + network.target
     link = np.searchsorted(keys, source.astype(np.int64) * ranks + target)
     channels = single(network.channels.values[network.channels.offsets[link]])
     both = np.repeat(start, ranks), np.repeat(end, ranks)
-    return timed(asked, program, sent, both, channels, bound)
+    return timed(asked, program, both, channels, bound)
 
 
 # -- on installed routes ---------------------------------------------------------------------------
@@ -893,9 +865,9 @@ def on_tables(asked: Asked, routing: Routing, *, seed: int = 1) -> tuple[Timed, 
         each.astype(np.int32) for each in ((source, target) if outward else (target, source))
     )
     chunk, sums = root * chunks + order % chunks, np.full(len(order), not outward)
-    sent = Sent(source, target, single(chunk), sums)
-    program = asked.program(*owners(asked.collective, ranks, chunks))
-    program = replace(program, algorithm="on-tables", step=step, **sent._asdict())
+    cut_into = owners(asked.collective, ranks, chunks)
+    program = asked.program(cut_into, source, target, single(chunk), sums)
+    program = replace(program, algorithm="on-tables", step=step)
     # in time: routes of pairs of ranks that are used
     used, route = np.unique(pair, return_inverse=True)
     taken = Lists(routes.offsets.astype(np.int64), routes.channels.astype(np.int32)).taken(used)
@@ -915,7 +887,7 @@ def on_tables(asked: Asked, routing: Routing, *, seed: int = 1) -> tuple[Timed, 
         end = start + lasting
     bound = optimum(asked.outward).seconds(asked.size_bytes)
     times, ways = (start, end), taken.taken(route)
-    return timed(asked, program, sent, times, ways, bound), int(rounds)
+    return timed(asked, program, times, ways, bound), int(rounds)
 
 
 def _trees(network: RankNetwork, routes: Paths, room: Ints, key: np.uint64) -> Ints:
@@ -949,12 +921,9 @@ def _rounds(routes: Paths, room: Ints, parent: Ints, chunks: int) -> tuple[Ints,
     own = parent.ravel() < 0
     above = np.where(own, node, node // ranks * ranks + parent.ravel())
     child_first, child = grouped(above[~own], node[~own], ranks * ranks)
-    height, depth = np.zeros(ranks * ranks, np.int64), 0
-    layer = above[~own]
-    while len(layer):  # those with somebody below them, then those with somebody two below …
-        depth += 1
-        height[layer] = depth
-        layer = above[np.unique(layer[~own[layer]])]
+    # how many messages are below each at most
+    height = longest_ways(node[~own], above[~own], np.ones(ranks * ranks, np.int64))[0] - 1
+    depth = int(height.max())
     keys = (depth - height)[:, None] + np.arange(chunks) * (depth + 1)
     # the channel by which each rank sends to all others, −1 if there are several
     away = ~np.eye(ranks, dtype=bool).ravel()

@@ -38,14 +38,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.provenance import Provenance
 from netloom.base.textfiles import read_text, replacing
 from netloom.base.words import listed
-from netloom.phases.plan_files import Record, Text, mistake
+from netloom.phases.plan_files import Record, Text, read_record
 from netloom.routing import Paths
 from netloom.simulation.figures import mean_rates
 from netloom.topology import Topology
@@ -55,7 +55,7 @@ from netloom.workload.programs.collectives.program import (
     sizes_in_bytes,
     waits,
 )
-from netloom.workload.programs.messages import Lists
+from netloom.workload.programs.messages import Lists, cut
 from netloom.workload.programs.traces import Trace, message_trace
 
 ROUNDING = 1e-9
@@ -403,9 +403,8 @@ def _seconds(paid: Fraction, cost: Ints, rate: Floats) -> float:
     taken = [0] * len(known)
     for number, each in zip(place.tolist(), cost.tolist(), strict=True):
         taken[number] += each
-    whole = sum(
-        (Fraction(one) * many for one, many in zip(known.tolist(), taken, strict=True)), Fraction(0)
-    )
+    rates = zip(map(Fraction, known.tolist()), taken, strict=True)
+    whole = sum((one * many for one, many in rates), Fraction(0))
     if not whole:
         return 0.0
     exact = paid / whole
@@ -708,14 +707,7 @@ def read_schedule(path: str | Path, text: str | None = None) -> ScheduleFile:
     """
     if text is None:
         text = read_text(path, wanted=WANTED, most_bytes=MOST_CHARACTERS)
-    try:
-        record = _File.model_validate_json(text)
-    except ValidationError as error:
-        raise mistake(path, error) from None
-    try:
-        return ScheduleFile(_schedule(record), record.provenance)
-    except InputError as error:
-        raise InputError(f"{path}: {error.where}", error.found, error.wanted) from None
+    return read_record(path, text, _File, _schedule)
 
 
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
@@ -825,10 +817,10 @@ def _filled(
     return found
 
 
-def _lists(where: str, lengths: Any, values: list[int], count: int, below: int) -> Lists:
-    many = _filled(f"{where}.num_{where.rpartition('.')[2]}", lengths, count, np.int64)
-    offsets = np.append(0, np.cumsum(many)).astype(np.int64)
-    return Lists(offsets, _filled(where, values, int(offsets[-1]), np.int32, below))
+def _lists(where: str, given: Record, name: str, count: int, below: int) -> Lists:
+    lengths, values = getattr(given, f"num_{name}"), getattr(given, name)
+    many = _filled(f"{where}.num_{name}", lengths, count, np.int64)
+    return cut(_filled(f"{where}.{name}", values, int(many.sum()), np.int32, below), many)
 
 
 def _network(record: _File) -> ScheduleNetwork:
@@ -863,9 +855,7 @@ def _prices(record: _File, network: ScheduleNetwork) -> Prices | None:
     if record.bound.inside:
         raise InputError(where, "some beside a cut", "prices, or vertices inside a cut")
     many = tables_of(record.collective, ranks)
-    channels = _lists(
-        f"{where}.channels", given.num_channels, given.channels, many, len(network.source)
-    )
+    channels = _lists(where, given, "channels", many, len(network.source))
     price = _filled(f"{where}.price", given.price, len(channels.values), np.int64, MOST_PAID + 1)
     levels = 2 * (len(network.labels) - ranks) if record.collective == "all-reduce" else 0
     level = _filled(f"{where}.level", given.level, levels, np.int64, MOST_PAID + 1).reshape(2, -1)
@@ -875,7 +865,7 @@ def _prices(record: _File, network: ScheduleNetwork) -> Prices | None:
     return found
 
 
-def _schedule(record: _File) -> Schedule:
+def _schedule(record: _File) -> ScheduleFile:
     """Return what a file says, once all numbers are ones of ranks, chunks, channels and times."""
     network = _network(record)
     given, ranks, count = record.messages, record.ranks, record.messages.count
@@ -885,32 +875,26 @@ def _schedule(record: _File) -> Schedule:
         raise InputError("chunks.count", str(chunks), wanted)
     if record.root >= ranks:
         raise InputError("root", str(record.root), f"a rank below {ranks}")
-    start = times[_filled("messages.start", given.start, count, np.int64, len(times))]
-    end = times[_filled("messages.end", given.end, count, np.int64, len(times))]
-    sizes = _filled("chunks.size", record.chunks.size, chunks, np.float64, 10**22)
-    carried = _lists("messages.chunks", given.num_chunks, given.chunks, count, chunks)
-    routes = _lists(
-        "messages.channels", given.num_channels, given.channels, count, len(network.source)
+    start, end = (
+        times[_filled(f"messages.{name}", getattr(given, name), count, np.int64, len(times))]
+        for name in ("start", "end")
     )
-    source = _filled("messages.source", given.source, count, np.int32, ranks)
-    target = _filled("messages.target", given.target, count, np.int32, ranks)
-    sums = _filled("messages.sums", given.sums, count, np.bool_, 2)
     step = np.unique(start, return_inverse=True)[1].astype(np.int32)
     order = np.argsort(step, kind="stable")
-    owner = record.chunks.first_owner, record.chunks.final_owner
-    ends, kept = (source[order], target[order], step[order]), carried.taken(order)
-    program = CollectiveProgram(
-        record.collective,
-        record.algorithm,
-        ranks,
-        sizes,
-        record.root,
-        *ends,
-        kept,
-        sums[order],
-        _filled("chunks.first_owner", owner[0], chunks, np.int32, ranks),
-        _filled("chunks.final_owner", owner[1], chunks, np.int32, ranks),
+    sizes = _filled("chunks.size", record.chunks.size, chunks, np.float64, 10**22)
+    carried = _lists("messages", given, "chunks", count, chunks).taken(order)
+    routes = _lists("messages", given, "channels", count, len(network.source)).taken(order)
+    source, target = (
+        _filled(f"messages.{name}", getattr(given, name), count, np.int32, ranks)[order]
+        for name in ("source", "target")
     )
+    sums = _filled("messages.sums", given.sums, count, np.bool_, 2)[order]
+    owners = (
+        _filled(f"chunks.{name}", getattr(record.chunks, name), chunks, np.int32, ranks)
+        for name in ("first_owner", "final_owner")
+    )
+    of = record.collective, record.algorithm, ranks, sizes, record.root
+    program = CollectiveProgram(*of, source, target, step[order], carried, sums, *owners)
     given_cut = record.bound.inside
     inside = _filled("bound.inside", given_cut, len(given_cut), np.int32, len(network.labels))
     few = None
@@ -919,5 +903,6 @@ def _schedule(record: _File) -> Schedule:
         worth, price, held = (np.array(rows, np.int64).reshape(-1, n) for rows, n in columns)
         few = StepProof(said.steps, worth, price, held, said.seconds)
     bound = Bound(record.bound.seconds, record.bound.why, inside, _prices(record, network))
-    start, end, taken = start[order], end[order], routes.taken(order)
-    return Schedule(program, record.size_bytes, network, start, end, taken, bound, few)
+    start, end = start[order], end[order]
+    found = Schedule(program, record.size_bytes, network, start, end, routes, bound, few)
+    return ScheduleFile(found, record.provenance)

@@ -232,11 +232,8 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
 
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
     flows = 2 * ranks * links
-    if flows > MOST_FLOWS:
-        found = f"{ranks} ranks and {links} links"
-        raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
+    leaving = _leaving(network, flows)
     columns = ranks + 2 * links + flows  # weights, out, into, and the flows of each rank
-    leaving = _leaving(network)
     # what leaves a vertex less what enters it is its weight; the rank receives them all
     own = kron(np.ones((2 * ranks, 1)), -eye_array(vertices, ranks), format="csr")
     rows = np.repeat(np.arange(2 * ranks) * vertices + np.tile(np.arange(ranks), 2), ranks)
@@ -271,11 +268,14 @@ def _optimum(gain: Floats, above: Any, most: Floats, equal: Any, method: str = "
     return found
 
 
-def _leaving(network: RankNetwork) -> csr_array:
-    """Return which links leave each vertex (1), and which enter it (−1)."""
+def _leaving(network: RankNetwork, flows: int) -> csr_array:
+    """Return which links leave each vertex (1), and which enter it (−1). Refuse too many flows."""
     from scipy.sparse import csr_array
 
     links = network.num_links
+    if flows > MOST_FLOWS:
+        found = f"{network.num_ranks} ranks and {links} links"
+        raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
     ends = np.append(network.source, network.target), np.tile(np.arange(links), 2)
     return csr_array((np.repeat([1.0, -1.0], links), ends), (network.num_vertices, links))
 
@@ -313,7 +313,7 @@ def all_reduce(asked: Asked) -> Timed:
         for name in ("source", "target", "capacity")
     )
     into = replace(out, network=back) if mirrored else packed(back, shares, best.trees, rate)
-    messages, before, after, multiplicity = _pairs(out, into)
+    ways, multiplicity = _pairs(out, into)
     kinds = len(out.routes.lengths), len(into.routes.lengths)
     back_ways = turned_round(into.routes)
     routes = cut(
@@ -329,11 +329,8 @@ def all_reduce(asked: Asked) -> Timed:
     share = multiplicity.astype(np.float64)
     tracks = Tracks(
         asked,
-        network,
         routes,
-        messages,
-        before,
-        after,
+        ways,
         np.repeat([False, True], kinds),
         np.append(*(slices_of(trees, below_roots(trees)[0]) for trees in (out, into))),
         multiplicity / total,
@@ -344,7 +341,7 @@ def all_reduce(asked: Asked) -> Timed:
     return pipelined(tracks, tried, bound, best.prices)
 
 
-def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
+def _pairs(out: Forest, into: Forest) -> tuple[tuple[Lists, Lists, Lists], Ints]:
     """Return the messages of each kind of pair of trees, who waits for whom, and how many pairs.
 
     Data goes up the in-tree and down the out-tree of the same root. Routes of in-trees have the
@@ -379,7 +376,7 @@ def _pairs(out: Forest, into: Forest) -> tuple[Lists, Lists, Lists, Ints]:
     routes, before, after = (
         cut(np.concatenate(rows), [len(row) for row in rows]) for rows in found
     )
-    return routes, before, after, np.array(many, np.int64)
+    return (routes, before, after), np.array(many, np.int64)
 
 
 class Exchange(NamedTuple):
@@ -429,12 +426,9 @@ def exchange(network: RankNetwork) -> Exchange:
     optimum(network)  # refuses networks in pieces
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
     flows = ranks * links
-    if flows > MOST_FLOWS:
-        found = f"{ranks} ranks and {links} links"
-        raise InputError(network.topology.name, found, f"at most {MOST_FLOWS:,} flows in all")
+    moved = kron(eye_array(ranks), -_leaving(network, flows))
     wanted = ranks * np.eye(ranks, vertices)
     wanted[:, :ranks] -= 1.0
-    moved = kron(eye_array(ranks), -_leaving(network))
     equal = hstack([moved, csr_array(wanted.reshape(-1, 1))], format="csr")
     shared = kron(np.ones((1, ranks)), eye_array(links))
     shared = hstack([shared, csr_array((links, 1))], format="csr")
@@ -545,11 +539,8 @@ def all_to_all(asked: Asked) -> Timed:
     before = lists(range(max(each - 1, 0)) for each in messages.lengths.tolist())
     tracks = Tracks(
         asked,
-        network,
         lists(numbers, np.int32),
-        messages,
-        before,
-        before._replace(values=before.values + 1),
+        (messages, before, before._replace(values=before.values + 1)),
         np.zeros(len(numbers), np.bool_),
         np.bincount(messages.values, part, len(numbers)).astype(np.float64),
         weight,
@@ -658,9 +649,7 @@ def proven(timed: Timed) -> Schedule:
         known = held.per_byte * size >= seconds * (1 - FUZZ)
         why = (held.why if known else "") or BY_TREES
     else:
-        inside = _bottleneck(network, program)
-        seconds = cut_seconds(kept, program.collective, program.root, size, inside)
-        why = _cut_words(kept, program.collective, program.root, size, inside)
+        inside, seconds, why = _bottleneck(network, kept, program, size)
     if prices is not None:
         # of links, as those of their channels
         each = grouped(link, np.arange(len(link)), network.num_links).taken(prices.channels.values)
@@ -678,8 +667,13 @@ def proven(timed: Timed) -> Schedule:
     return Schedule(program, size, kept, timed.start, timed.end, routes, bound)
 
 
-def _bottleneck(network: RankNetwork, program: CollectiveProgram) -> Ints:
-    """Return the vertices of a bottleneck cut, int32[…]: what its ranks reach within it."""
+def _bottleneck(
+    network: RankNetwork, kept: ScheduleNetwork, program: CollectiveProgram, size_bytes: float
+) -> tuple[Ints, float, str]:
+    """Return a bottleneck cut: vertices, int32[…], least seconds, and a sentence.
+
+    The vertices are what its ranks reach within it. The sentence is of the side with fewer ranks.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -691,28 +685,21 @@ def _bottleneck(network: RankNetwork, program: CollectiveProgram) -> Ints:
     graph = csr_array((stays, (used.source, used.target)), shape=(used.num_vertices,) * 2)
     graph.eliminate_zeros()
     away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
-    return np.flatnonzero(np.isfinite(away)).astype(np.int32)
-
-
-def _cut_words(
-    network: ScheduleNetwork, collective: str, root: int, size_bytes: float, inside: Ints
-) -> str:
-    """Return the bottleneck in a sentence, of the side that has fewer ranks."""
-    held = np.zeros(len(network.labels), np.bool_)
-    held[inside] = True
-    into = collective in INTO
-    ends = (network.target, network.source) if into else (network.source, network.target)
+    held, into = np.isfinite(away), program.collective in INTO
+    inside, ranks = np.flatnonzero(held).astype(np.int32), network.num_ranks
+    ends = (kept.target, kept.source) if into else (kept.source, kept.target)
     channels = np.flatnonzero(held[ends[0]] & ~held[ends[1]])
-    total = float(network.rate[channels].sum())
-    members = np.flatnonzero(held[: len(network.host)])
-    if 2 * len(members) > len(network.host):
-        members, into = np.flatnonzero(~held[: len(network.host)]), not into
-    who = listed([network.labels[rank] for rank in members.tolist()], MOST_NAMED)
+    total = float(kept.rate[channels].sum())
+    members = np.flatnonzero(held[:ranks])
+    if 2 * len(members) > ranks:
+        members, into = np.flatnonzero(~held[:ranks]), not into
+    who = listed([kept.labels[rank] for rank in members.tolist()], MOST_NAMED)
     if len(members) > MOST_NAMED:
         who = f"{counted(len(members), 'rank')} ({who})"
     verb = ("receive" if into else "send") + "s" * (len(members) == 1)
-    amount = size(cut_seconds(network, collective, root, size_bytes, inside) * total)
-    ways = listed([network.channel_name(channel) for channel in channels.tolist()], MOST_NAMED)
+    seconds = cut_seconds(kept, program.collective, program.root, size_bytes, inside)
+    ways = listed([kept.channel_name(channel) for channel in channels.tolist()], MOST_NAMED)
     many = "one channel" if len(channels) == 1 else counted(len(channels), "channel")
     speed = rate(total) + " together" * (len(channels) > 1)
-    return f"{who} {verb} {amount} through {many} of {speed}: {ways}."
+    through = f"{size(seconds * total)} through {many} of {speed}"
+    return inside, seconds, f"{who} {verb} {through}: {ways}."

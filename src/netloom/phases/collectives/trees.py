@@ -630,7 +630,7 @@ def _partitions(network: RankNetwork) -> Iterator[Ints]:
 def _between(ranks: _Ranks, groups: Ints) -> tuple[float, str]:
     """Return what groups of hosts take at least to send each other what they must."""
     network, total = ranks.network, ranks.total
-    hosts = network.num_ranks
+    hosts, member = network.num_ranks, "node" if ranks.network.by_node else "host"
     known, group = np.unique(groups[:hosts], return_inverse=True)
     number = np.full(int(groups.max()) + 2, -1)  # of groups with hosts; the last is that of none
     number[known] = np.arange(len(known))
@@ -641,7 +641,7 @@ def _between(ranks: _Ranks, groups: Ints) -> tuple[float, str]:
     if ranks.collective == "all-reduce":
         both = min(float(leaving.sum()), float(coming.sum()))
         many = counted(len(known), "group")
-        said = f"{many} of {_members(network)}s send each other {rate(both)} together at most."
+        said = f"{many} of {member}s send each other {rate(both)} together at most."
         return 2 * (len(known) - 1) / both, said
     share, root = weight / total, group[ranks.root]
     outside = 1 - share
@@ -657,14 +657,10 @@ def _between(ranks: _Ranks, groups: Ints) -> tuple[float, str]:
     worst = int(np.argmax(times))
     which = np.flatnonzero(group == worst)
     named = network.name_of(int(which[0]))
-    others = counted(len(which) - 1, _members(network))
+    others = counted(len(which) - 1, member)
     more = f" and {others} with it" if len(which) > 1 else ""
     speed = rate(float(min(leaving[worst], coming[worst])))
     return float(times[worst]), f"{named}{more} {'have' if more else 'has'} {speed} to the others."
-
-
-def _members(network: RankNetwork) -> str:
-    return "node" if network.by_node else "host"
 
 
 def _over(size: Floats, speed: Floats) -> Floats:

@@ -135,28 +135,6 @@ def flow(sequence, exclusive, in_turn, work, uses, users, capacity, start, end):
 
 
 @njit(nogil=True)
-def longest_chain(work):
-    """Return the most words of connections that wait for one another."""
-    _, _, words, (first, later), waits, _ = work
-    ready, left = np.zeros(len(words), np.int64), waits.copy()
-    open_now = np.flatnonzero(waits == 0)
-    agenda = np.empty(len(words), np.int64)
-    agenda[: len(open_now)] = open_now
-    size, longest = len(open_now), 0
-    for place in range(len(words)):
-        done = agenda[place]
-        end = ready[done] + words[done]
-        longest = max(longest, end)
-        for at in range(first[done], first[done + 1]):
-            ready[later[at]] = max(ready[later[at]], end)
-            left[later[at]] -= 1
-            if left[later[at]] == 0:
-                agenda[size] = later[at]
-                size += 1
-    return longest
-
-
-@njit(nogil=True)
 def first_allowed(members, taken, waits):
     """Return the first member that is not taken and waits for none, or -1."""
     for connection in members:

@@ -205,20 +205,43 @@ def ranks(given: Connections) -> Ints:
     >>> ranks(connections(ring, [0, 1, 2], 3, order=[((0, 1), (1, 2))])).tolist()
     [0, 0, 0, 1, 0, 0]
     """
-    rank, waiting = np.zeros(len(given), np.int32), np.bincount(given.after, minlength=len(given))
-    later = grouped(given.before, given.after, len(given))
-    ready = np.flatnonzero(waiting == 0).tolist()
-    for done in ready:  # grows as it goes
-        for other in later.of(done).tolist():
-            rank[other] = max(rank[other], rank[done] + 1)
-            waiting[other] -= 1
-            if waiting[other] == 0:
-                ready.append(other)
-    if len(ready) < len(given):
-        stuck = int(np.flatnonzero(waiting)[0])
-        found = f"connection {given.describe(stuck)} in, or after, a circle of constraints"
+    length, stuck = longest_ways(given.before, given.after, np.ones(len(given), np.int32))
+    if stuck.any():
+        first = given.describe(int(np.argmax(stuck)))
+        found = f"connection {first} in, or after, a circle of constraints"
         raise InputError("order", found, "constraints without a circle")
-    return rank
+    return length - 1
+
+
+def longest_ways(
+    before: Ints, after: Ints, lasting: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the longest way through an order to each of some things, and which it holds up.
+
+    Parameters
+    ----------
+    before, after
+        int[…], pairs: the first comes before the second.
+    lasting
+        How long each takes. Its way includes itself.
+
+    Examples
+    --------
+    The third comes after both others. The last two wait for each other.
+
+    >>> ways, stuck = longest_ways(np.array([0, 1, 3, 4]), np.array([2, 2, 4, 3]), np.arange(1, 6))
+    >>> ways[:3], stuck
+    (array([1, 2, 5]), array([False, False, False,  True,  True]))
+    """
+    found, waiting = lasting.copy(), np.bincount(after, minlength=len(lasting))
+    later, ready = grouped(before, after, len(lasting)), np.flatnonzero(waiting == 0)
+    while len(ready):
+        pairs = later.taken(ready)
+        ends = np.repeat(found[ready], pairs.lengths) + lasting[pairs.values]
+        np.maximum.at(found, pairs.values, ends)
+        np.subtract.at(waiting, pairs.values, 1)
+        ready = np.unique(pairs.values[waiting[pairs.values] == 0])
+    return found, waiting > 0
 
 
 def connection_order(given: Any, graph: ProcessGraph) -> list[tuple[Edge, Edge]]:
@@ -513,11 +536,8 @@ def _at_node(ends: Ints, places: Ints, limit: int, topology: Topology, what: str
     """Return the bound of the node with the most connections for its places."""
     needed = -(-ends // np.maximum(1, limit * places))
     node = int(np.argmax(needed))
-    return PhaseBound(
-        int(needed[node]),
-        f"{ends[node]} connections {what} at node {topology.name_of(node)}, at most"
-        f" {limit * places[node]} per phase",
-    )
+    why = f"{ends[node]} connections {what} at node {topology.name_of(node)}"
+    return PhaseBound(int(needed[node]), f"{why}, at most {limit * places[node]} per phase")
 
 
 def _leaving(topology: Topology, part: Ints, demand: Demand) -> Iterator[tuple[Floats, Floats]]:
@@ -691,11 +711,10 @@ def _symmetric(
     """Return what packs whole and halved permutations, and takes the shorter phases."""
     if not isinstance(topology, Cube):
         return lambda _: None
-    both = [
-        sets
-        for halved in (False, True)
-        if (sets := permutations(given, topology, capacity, costs, halved=halved)) is not None
-    ]
+    whole, halves = (
+        permutations(given, topology, capacity, costs, halved=h) for h in (False, True)
+    )
+    both = [sets for sets in (whole, halves) if sets is not None]
 
     def attempt(phases: int) -> Plan | None:
         plans = [pack_permutations(given, topology, capacity, s, phases, seed=seed) for s in both]
@@ -728,11 +747,8 @@ def _negotiated(
         if colour is not None:
             homes.append(colour * phases // (int(colour.max()) + 1))
         plans = [negotiated(given, topology, capacity, phases, seed=seed, home=h) for h in homes]
-        even = [
-            balanced(plan, costs, seed=seed, most_moves=FEW_MOVES)
-            for plan in plans
-            if plan is not None
-        ]
+        found = [plan for plan in plans if plan is not None]
+        even = [balanced(plan, costs, seed=seed, most_moves=FEW_MOVES) for plan in found]
         return min(even, key=lambda plan: phase_clocks(plan, costs).sum(), default=None)
 
     return attempt
@@ -1168,7 +1184,6 @@ def _busy(plan: Plan, costs: ConSetCosts) -> tuple[Floats, int]:
     channels = np.repeat(start, hops) + processors + plan.routes.channels
     at = np.concatenate([start + given.source, start + receivers + given.target, channels])
     on_channels = np.repeat(given.words * costs.channel_clocks_per_word, hops)
-    busy = np.bincount(
-        at, np.concatenate([clocks, clocks, on_channels]), minlength=plan.num_phases * width
-    )
+    each = np.concatenate([clocks, clocks, on_channels])
+    busy = np.bincount(at, each, plan.num_phases * width)
     return busy.astype(np.float64).reshape(-1, width), receivers

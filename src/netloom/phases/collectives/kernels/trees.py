@@ -215,37 +215,25 @@ def movable(capacity, trees, through, after, before, want, graph):
         total += trees[rank]
         if trees[rank] > 0:
             count = add_arc(graph, count, source, rank, trees[rank])
-    want = ends_inside(graph, count, source, total, ranks, through, after, before, want)
-    return ends_beyond(graph, count, source, total, ranks, through, after, before, want)
-
-
-@inlined
-def ends_inside(graph, count, source, total, ranks, through, after, before, want):
-    """Limit ``want`` by the cuts with both ends inside, ``through`` and a rank beyond."""
+    # cuts with both ends inside, then cuts with both beyond and ``through`` inside
     count = add_arc(graph, count, source, before, INFINITE)
     count = add_arc(graph, count, source, after, INFINITE)
-    for rank in range(ranks):
-        if want > 0 and rank != before and rank != after:
-            count = add_arc(graph, count, rank, through, INFINITE)
-            want = max_flow(graph, count, source, through, total + want) - total
-            count = drop_arc(graph, count)
-    count = drop_arc(graph, count)
-    drop_arc(graph, count)
-    return want
-
-
-@inlined
-def ends_beyond(graph, count, source, total, ranks, through, after, before, want):
-    """Limit ``want`` by the cuts with ``through`` inside, both ends and a rank beyond."""
-    count = add_arc(graph, count, source, through, INFINITE)
+    want = by_ranks(graph, count, source, total, ranks, through, after, before, want)
+    count = add_arc(graph, drop_arc(graph, drop_arc(graph, count)), source, through, INFINITE)
     if before != after:
         count = add_arc(graph, count, before, after, INFINITE)
     if before < ranks or after < ranks:  # an end is the rank
         return max_flow(graph, count, source, after, total + want) - total
+    return by_ranks(graph, count, source, total, ranks, after, after, before, want)
+
+
+@inlined
+def by_ranks(graph, count, source, total, ranks, target, after, before, want):
+    """Limit ``want`` by the cuts that have the target beyond, and a rank that is neither end."""
     for rank in range(ranks):
-        if want > 0:
-            count = add_arc(graph, count, rank, after, INFINITE)
-            want = max_flow(graph, count, source, after, total + want) - total
+        if want > 0 and rank != before and rank != after:
+            count = add_arc(graph, count, rank, target, INFINITE)
+            want = max_flow(graph, count, source, target, total + want) - total
             count = drop_arc(graph, count)
     return want
 
