@@ -15,6 +15,9 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import NoRouteError
 from netloom.topology import Topology
 
+WHOLE, DIGITS, DRAWN, HASHED, SALTED = range(5)
+"""How a number picks channels: see ``kernels.several.walk_paths``."""
+
 
 @dataclass(frozen=True, eq=False)
 class Paths:

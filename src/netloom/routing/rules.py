@@ -31,7 +31,17 @@ from numpy.typing import NDArray
 from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import MOST_ENTRIES, dependency_graph, senders
-from netloom.routing.ragged import Paths, legs, offsets_of, router_pairs
+from netloom.routing.ragged import (
+    DIGITS,
+    DRAWN,
+    HASHED,
+    SALTED,
+    WHOLE,
+    Paths,
+    legs,
+    offsets_of,
+    router_pairs,
+)
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape, joined
 from netloom.topology.families import tree_ends
@@ -147,9 +157,6 @@ def half_way_round(cube: Cube, source: Ints, target: Ints) -> Bools:
 
 # -- ways ------------------------------------------------------------------------------------------
 
-
-WHOLE, DIGITS, DRAWN, HASHED, SALTED = range(5)
-"""How a number picks channels: see ``kernels.several.walk_paths``."""
 
 JOINED = "a way by the channels that this routing may use"
 

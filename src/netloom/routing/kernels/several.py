@@ -15,7 +15,7 @@ import numpy as np
 
 from netloom.base.compilation import INLINED, kernel, njit
 from netloom.routing.kernels.shortest_path import mixed
-from netloom.routing.rules import DIGITS, DRAWN, HASHED, WHOLE
+from netloom.routing.ragged import DIGITS, DRAWN, HASHED, WHOLE
 
 # -- paths -----------------------------------------------------------------------------------------
 
