@@ -369,8 +369,7 @@ def partition_mesh(mesh: ElementMesh, parts: int) -> MeshPartition:
     joined = mesh.nodes.tolist()
     elements = [joined[start:end] for start, end in pairwise(mesh.offsets.tolist())]
     kind, options = pymetis.GType.DUAL, pymetis.Options(ptype=RECURSIVE_BISECTION)
-    how = {"options": options, "gtype": kind, "ncommon": mesh.dimension}
-    found = pymetis.part_mesh(parts, elements, **how)
+    found = pymetis.part_mesh(parts, elements, options=options, gtype=kind, ncommon=mesh.dimension)
     return MeshPartition(mesh, parts, np.asarray(found.element_part, np.int32))
 
 

@@ -164,10 +164,16 @@ class BroadcastTraffic:
             columns = map(np.concatenate, zip(*trees, strict=True))
             source[copies], target[copies], waits, asked[copies] = columns
             after[copies] = np.where(waits >= 0, begin[of[copies]] + waits, -1)
-        ends = {"source": source, "target": target, "flits": packets.flits[of]}
-        when = {"start": packets.birth[of], "delay": self.startup_cycles}
-        behind = Lists(np.append(0, np.cumsum(after >= 0)), after[after >= 0])
-        table = messages(self.num_nodes, first=made, **ends, **when, after=behind)
+        table = messages(
+            self.num_nodes,
+            source=source,
+            target=target,
+            flits=packets.flits[of],
+            start=packets.birth[of],
+            delay=self.startup_cycles,
+            after=Lists(np.append(0, np.cumsum(after >= 0)), after[after >= 0]),
+            first=made,
+        )
         self._parts.append(Sent(table.start, np.diff(of, prepend=-1) > 0, copies, asked))
         return table
 
@@ -496,13 +502,15 @@ class _BroadcastRun(ProgramRun):
         sums = np.bincount(batch, latency, steady.MOST_BATCHES)
         mean, ci95 = steady.run_interval(sums, counts)
         batches = steady.merge_correlated(sums, counts)
-        shares = np.percentile(latency, [50, 99, 100], method="inverted_cdf").tolist()
+        ranks = np.percentile(latency, [50, 99, 100], method="inverted_cdf")
+        middle, high, longest = map(float, ranks)
         precise = (
             np.count_nonzero(batches[1]) >= steady.PRECISE_BATCHES
             and len(latency) >= steady.PRECISE_PACKETS
             and steady.autocorrelation(*batches) <= steady.CORRELATED
         )
-        return Latency(len(latency), mean, ci95, *shares, ci95 / mean if precise else np.nan)
+        precision = ci95 / mean if precise else np.nan
+        return Latency(len(latency), mean, ci95, middle, high, longest, precision)
 
     def _stability(self) -> steady.Stability:
         """Say whether the network kept up: what waits, copies to come included, by sending node."""

@@ -357,8 +357,10 @@ def run_pattern(
         done = program.loop_ends(rows["complete"])
         return bool(len(rows) and loops_done(done).min() >= wanted)
 
-    paced = {"step": int(STEP_LOOPS * loop_cycles) + 1, "most_cycles": most}
-    ending = run_program(engine, program, enough=enough, **paced, stopped=stopped)
+    step = int(STEP_LOOPS * loop_cycles) + 1
+    ending = run_program(
+        engine, program, enough=enough, step=step, most_cycles=most, stopped=stopped
+    )
     if not ending.enough:
         return None
     ends = program.loop_ends(engine.rows["complete"])

@@ -948,11 +948,16 @@ def case_of(line: Line, columns: Mapping[str, str]) -> Case:
     """
     values = line.values
     kind = line.one_of("topology", KINDS)
-    usual = {"k": None, "n": None, "c": 1, "x": 8, "xr": 1}
-    sizes = [line.whole(name, default) for name, default in usual.items()]
-    by_length = line.whole("use_noc_latency", 1, least=0) != 0
-    file = line.file() if kind == "anynet" else ""
-    shape = Shape(kind, *sizes, by_length=by_length, file=file)
+    shape = Shape(
+        kind,
+        k=line.whole("k"),
+        n=line.whole("n"),
+        c=line.whole("c", 1),
+        x=line.whole("x", 8),
+        xr=line.whole("xr", 1),
+        by_length=line.whole("use_noc_latency", 1, least=0) != 0,
+        file=line.file() if kind == "anynet" else "",
+    )
     vcs, flits = line.whole("num_vcs"), line.whole("packet_size")
     family, room = FAMILIES[line.one_of("family", FAMILIES)], line.whole("vc_buf_size", 8)
     links = line.whole("link_cycles") if kind in CUBES else 1

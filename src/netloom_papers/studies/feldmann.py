@@ -467,10 +467,14 @@ def iwarp_clocks(
         for before, row in pairwise(np.argsort(source, kind="stable").tolist()):
             if source[before] == source[row]:
                 after[row].append(before)
-        ends = {"source": source, "target": given.target[order]}
-        flits = given.words[order] + costs.header_words + held
-        begins = run - (ROUTER.timing().injection - 1)
-        table = messages(network.num_hosts, **ends, flits=flits, run=begins, after=after)
+        table = messages(
+            network.num_hosts,
+            source=source,
+            target=given.target[order],
+            flits=given.words[order] + costs.header_words + held,
+            run=run - (ROUTER.timing().injection - 1),
+            after=after,
+        )
         engine = NetworkProgram(network, routing, ROUTER, packet_flits=LONGEST)
         engine.append(table)
         if not completed(engine, MESSAGES, "fewer words", stopped):

@@ -242,8 +242,8 @@ def compare(asked: Sequence[Any], found: running.Seen) -> pl.DataFrame:
         if seen is None:
             continue
         true, ends = seen["end"], [seen[sharing]["end"] for sharing in SHARINGS]
-        *shared, lossless = ends
-        estimate = trust(*shared, seen["bound"], lossless_finish=lossless, short=seen["short"])
+        fair, shared, lossless = ends
+        estimate = trust(fair, shared, seen["bound"], lossless_finish=lossless, short=seen["short"])
         for sharing, end in zip(SHARINGS, ends, strict=True):
             figures = {"simulated": true, "flows": end, "error": end / true - 1}
             single = {name: seen[sharing][name] for name in ("each", "alike")}

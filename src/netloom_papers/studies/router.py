@@ -97,10 +97,17 @@ def _runs(known: Known) -> Iterator[Row]:
                 reason = about["reason"]
             elif item == booksim.PEAK and not (reason or case.traffic.name.startswith("uniform")):
                 reason = booksim.DIFFERENCES["past saturation"]
-            compared = value, computed.get(item, nan), about["tolerance"], reason
-            cause = "one run" if reason and not case.difference else ""
-            of = "router", item, case.name
-            yield Row(*of, *compared, cause=cause, kind="implementation")
+            yield Row(
+                "router",
+                item,
+                case.name,
+                printed=value,
+                computed=computed.get(item, nan),
+                tolerance=about["tolerance"],
+                reason=reason,
+                cause="one run" if reason and not case.difference else "",
+                kind="implementation",
+            )
 
 
 def queue_wait(load: float, flits: int, cycles: int = 1) -> float:

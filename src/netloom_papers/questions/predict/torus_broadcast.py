@@ -344,8 +344,9 @@ def predict_torus_broadcast(
         **asked,
         saturation_rate=float(found.saturation_rate),
         zero_load_latency=found.zero_load_latency,
-        simulated_network=setup
-        and SimulatedNetwork(
+        simulated_network=None
+        if setup is None
+        else SimulatedNetwork(
             routing=setup.routing, router=setup.router, cycles_at_ends_taken_off=ENDS_CYCLES
         ),
         trust=TRUST[question.variant],
