@@ -174,7 +174,8 @@ def _columns_of(kind: Kind) -> Iterator[str]:
     rows = ["| table | column | unit | |", "| --- | --- | --- | --- |"]
     for table, figures in kind.answer.tables().items():
         for each in leaves(figures):
-            unit = each.unit if isinstance(each.unit, str) else f"as `{each.unit.figure}` says"
+            unit = each.told.unit
+            unit = unit if isinstance(unit, str) else f"as `{unit.figure}` says"
             rows.append(f"| `{table}` | `{each.name}` | {unit} | {_cell(each.title)} |")
     yield "The answer's tables:"
     yield "\n".join(rows)

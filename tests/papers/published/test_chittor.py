@@ -5,7 +5,12 @@ from functools import cache
 import pytest
 
 from netloom_papers.ledger import Validation, published, rows_of
-from netloom_papers.studies.chittor import ITEMS
+from netloom_papers.studies import chittor as study
+
+OF_PROGRAMS = ("figure 4.", "section 4.2.2", "table 4.1", "figure 5.")
+"""Items of runs, which ``test_chittor_programs`` holds with fewer runs."""
+
+ITEMS = [each for each in study.ITEMS if not each.id.startswith(OF_PROGRAMS)]
 
 
 @cache

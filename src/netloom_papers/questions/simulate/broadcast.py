@@ -11,7 +11,6 @@ from netloom.base.progress import counting_runs
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import counted, number, percent
 from netloom.contention.busiest import ChannelUse, channel_uses
-from netloom.drawing.frame import BEST, THIS
 from netloom.questions.answers import Answer, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.curves import Axes, CurveKind
@@ -163,6 +162,7 @@ class BroadcastSimulation(Answer):
     def parts(self) -> dict[str, Any]:
         """Return mean latencies by rate, of broadcasts to their last target, and the channels."""
         from netloom.drawing.axes import DASHED, Look, axis, panel
+        from netloom.drawing.frame import BEST, THIS
         from netloom.drawing.networks.chart import USE, loaded_chart
 
         last = "broadcast, last target"

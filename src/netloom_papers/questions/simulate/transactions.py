@@ -14,7 +14,6 @@ from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import patience
 from netloom.base.words import counted, number, percent
 from netloom.contention.busiest import ChannelUse, channel_uses
-from netloom.drawing.frame import BEST, THIS
 from netloom.drawing.timelines import Timeline
 from netloom.questions.answers import Answer, Verdict, table
 from netloom.questions.base import InstanceOf, Question, option
@@ -197,6 +196,7 @@ class TransactionSimulation(Answer):
     def parts(self) -> dict[str, Any]:
         """Return where a context's time goes between transactions, and the channels."""
         from netloom.drawing.bars import Bar, stacked
+        from netloom.drawing.frame import BEST, THIS
         from netloom.drawing.networks.chart import USE, loaded_chart
 
         run, waits = self.run_cycles, self.measured.transaction_latency
