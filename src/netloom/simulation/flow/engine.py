@@ -12,7 +12,7 @@ import numpy as np
 from netloom.base.arrays import Bools, Floats, Ints, Records
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
-from netloom.simulation.agenda import idle_hosts, longer, with_rows
+from netloom.simulation.agenda import SPANS, idle_hosts, longer, with_rows
 from netloom.simulation.flow import layout
 from netloom.simulation.flow.layout import INFINITE, State
 from netloom.simulation.flow.network import WHOLE, FlowNetwork, Ways, hops_before
@@ -360,10 +360,16 @@ class FlowEngine:
         Raises
         ------
         InputError
-            If bandwidths differ too much.
+            If a time or length is no number of at least 0, or bandwidths differ too much.
         """
         first, count = self.num_rows, len(table)
         assert table.first == first
+        for name in ("start", *SPANS, "flits"):
+            values = getattr(table, name)
+            fine = (values >= 0) & (values < inf)
+            if not fine.all():
+                found = f"{values[~fine][0]:g} of row {first + np.argmin(fine)}"
+                raise InputError(name, found, "a number of at least 0")
         uses = np.asarray(path) >= 0
         self.state, self._num_edges = with_rows(self.state, table, path, self._num_edges)
         self.num_rows += count

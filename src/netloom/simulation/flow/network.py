@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
+from math import inf, lcm
 
 import numpy as np
 
@@ -112,6 +112,11 @@ def flow_network(
         Whether each port of a host sends by one channel of bandwidth 1, and receives by one, if the
         network does not say how fast they are. Otherwise they are as fast as it says anyway.
 
+    Raises
+    ------
+    InputError
+        If the bandwidth is not above 0, or a latency below 0.
+
     Examples
     --------
     >>> from netloom.topology import topology
@@ -119,10 +124,15 @@ def flow_network(
     >>> network, network.capacity[0]
     (<flows on leaf-spine:2x1x2: 12 links>, np.float64(25000000000.0))
     """
+    if not 0 < bandwidth < inf:
+        raise InputError("bandwidth", f"{bandwidth:g}", "a rate above 0")
+    delay = np.asarray(latency, np.float64)
+    if not ((delay >= 0) & (delay < inf)).all():
+        raise InputError("latency", f"{latency}", "times of at least 0")
     ends = bool(end_channels) and not topology.ports_listed
     more = 2 * topology.num_ports if ends else 0
     capacity = np.append(topology.channel_bandwidth, np.ones(more)) * bandwidth
-    delays = np.append(topology.channel_cycles * latency, np.zeros(more))
+    delays = np.append(topology.channel_cycles * delay, np.zeros(more))
     return FlowNetwork(topology, capacity, delays, ends)
 
 
