@@ -147,3 +147,16 @@ def test_latencies_that_no_small_numbers_are_in_proportion_to():
     none = replace(network, latency=np.where(delays == 10e-9, 0, delays))
     with pytest.raises(InputError, match=r"^sharing: found by-latency with paths of latency 0"):
         run_flows(none, routing, table, FlowLaw(sharing="by-latency"))
+
+
+@pytest.mark.parametrize(
+    ("speed", "said"),
+    [
+        ({"bandwidth": 0.0, "latency": 0.0}, "bandwidth"),
+        ({"bandwidth": np.nan, "latency": 0.0}, "bandwidth"),
+        ({"bandwidth": 1.0, "latency": -1.0}, "latency"),
+    ],
+)
+def test_speeds_that_are_none_are_refused(speed, said):
+    with pytest.raises(InputError, match=said):
+        flow_network(topology("leaf-spine:1x1x2"), **speed)
