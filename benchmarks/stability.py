@@ -23,8 +23,7 @@ LONG_CYCLES, LONG_SEEDS = 400_000, 4
 
 def growth(on: str, load: float) -> float:
     """Return the late growth of the backlog in long runs, over the traffic offered."""
-    from netloom.questions.simulate.load import SimulateQuestion
-    from netloom.questions.simulate.network import prepare
+    from netloom.questions.simulate.load import SimulateQuestion, prepare
 
     grown, offered = 0.0, 0.0
     for seed in range(10_000, 10_000 + LONG_SEEDS):
