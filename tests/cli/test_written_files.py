@@ -10,7 +10,6 @@ import typer
 from netloom import phases
 from netloom.base.errors import InputError
 from netloom.cli.edge import files_written
-from netloom_papers.processes.runtime import run_programs
 from tests.approved.asked import run as asked
 from tests.cli.test_edge import run
 
@@ -195,20 +194,15 @@ def test_programs_of_nodes_are_those_of_the_plan(written):
     assert json.loads(Path("plan.json").read_text())["programs"] == programs
 
 
-def test_a_plan_runs_in_processes(written):
+def test_a_plan_runs(written):
     written("compile ring:4 --on mesh:2x2 --words 8 --out plan.json")
     out = written("compile run plan.json")
     assert out.startswith("✓ All 64 words of 8 connections arrived, in order and in their ")
 
 
-def test_programs_that_do_not_deliver_are_exit_code_1(written, monkeypatch):
-    """In one process: several wait for half a minute before they give up."""
+def test_programs_that_do_not_deliver_are_exit_code_1(written):
     written(f"{SMALL} --out plan.json")
     change(lambda data: data["programs"][5]["phases"][0]["streams"][0][0].update(words=7))
-    monkeypatch.setattr(
-        "netloom_papers.processes.plans.run_programs",
-        lambda programs, plan, **_: run_programs(programs, plan, workers=1),
-    )
     code, out, _ = asked("compile run plan.json")
     assert code == 1
     assert out.startswith("✗ Not delivered: 3 faults in 240 connections.")

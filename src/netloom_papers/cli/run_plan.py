@@ -22,7 +22,7 @@ def add(app: typer.Typer) -> tuple[str, list[str]]:
 def run(plan: Plan, as_json: AsJson = False) -> None:
     """Execute a plan's programs on real words. The exit code is 1 if one does not arrive."""
     with judging(plan, as_json=as_json):
-        from netloom_papers.processes.plans import run_plan
+        from netloom_papers.processes import run_plan
 
         result = run_plan(plan)
     show_found(result.to_dict(), result.verdict, as_json=as_json)

@@ -11,7 +11,7 @@ from netloom.contention.messages import ConSetCosts
 from netloom.phases import schedule
 from netloom.phases.execution import RECEIVE, SEND, node_programs
 from netloom.topology import mesh
-from netloom_papers.processes.plans import node_program
+from netloom_papers.processes import node_program
 from tests.phases.hand_made import listed, neighbours, plan_of
 
 BOTH_WAYS, ONE_WAY = ConSetCosts(), ConSetCosts(both_ways=False)

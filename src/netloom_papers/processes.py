@@ -1,31 +1,40 @@
-"""Run the programs of nodes on processes or MPI ranks: do real words come where they are to?
+"""Do the programs of this plan file deliver every word?
 
-For users who want to see a compiled program deliver before they put it on a machine. Each worker
-has the streams of some nodes, and goes on until all of them wait. Then workers exchange what they
-have sent each other, and go on. The run ends if nobody has sent anything: all streams have ended
-then, or those that have not wait for each other. A send waits until its words have been received,
-so that what works here needs no buffers anywhere.
+For users who want to see a compiled program deliver before they put it on a machine. A worker has
+the streams of some nodes, and goes on until all of them wait. It runs in this process and has all
+nodes, or there is one on each MPI rank: ranks then exchange what they have sent each other, and go
+on. The run ends if nobody has sent anything: all streams have ended then, or those that have not
+wait for each other. A send waits until its words have been received, so that what works here needs
+no buffers anywhere.
 """
 
 from __future__ import annotations
 
-import signal
 from collections import Counter, defaultdict, deque
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from typing import Any, TypeAlias
+from pathlib import Path
+from time import perf_counter
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.base import units
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
-from netloom.phases.execution import SEND, Action, NodePhase, NodeProgram
+from netloom.base.figures import figure, unseen
+from netloom.base.progress import patience
+from netloom.base.words import counted
+from netloom.phases.execution import RECEIVE, SEND, Action, NodePhase, NodeProgram, node_programs
 from netloom.phases.plan.plans import Connections, Plan
+from netloom.questions.answers import Verdict
+from netloom.questions.plans import OfPlan, of_what, verified_phases
+
+if TYPE_CHECKING:
+    from netloom.phases import PlanFile
+
 
 Key: TypeAlias = tuple[str, int, int]
 """What a stream waits for: its kind, the node that waits, and a phase or connection."""
@@ -34,13 +43,13 @@ Message: TypeAlias = tuple[Key, Any]
 
 Stream: TypeAlias = Generator[Key, Any, None]
 
-Crew: TypeAlias = list[tuple[BaseProcess, Connection]]
-
 BATCH_WORDS = 4096
 """Most words that are sent at once."""
 
-START_SECONDS, END_SECONDS = 120.0, 5.0
-"""How long a process may take to begin, and one whose pipe is closed to end."""
+ALONE = SimpleNamespace(Get_size=lambda: 1, Get_rank=lambda: 0, allgather=lambda said: [said])
+"""This process, as the only rank of an MPI program."""
+
+WANTED = "what NodeProgram.to_dict writes"
 
 WAITS = {
     "phase": "for all nodes to come to phase {}",
@@ -62,12 +71,11 @@ class Delivery:
 
     words: Ints  # int64[n], how many words of each connection its target received
     # What was wrong, a line each; empty where every word came to the right place, once, in order
-    # and in its phase. A worker that died is the only one.
+    # and in its phase.
     faults: tuple[str, ...]
-    num_workers: int  # processes or ranks that took part
 
 
-class _Fault(Exception):  # noqa: N818  # ends a stream, or a run; never leaves this module
+class _Fault(Exception):  # noqa: N818  # ends a stream; never leaves this module
     pass
 
 
@@ -221,15 +229,12 @@ def made_words(connection: int, first: int, size: int) -> Ints:
 # Workers, and what they tell each other.
 
 
-def run_programs(
-    programs: Sequence[NodeProgram], plan: Plan, *, workers: int | None = None
-) -> Delivery:
-    """Run the programs of all nodes on processes, and check what they deliver.
+def run_programs(programs: Sequence[NodeProgram], plan: Plan, *, on_mpi: bool = False) -> Delivery:
+    """Run the programs of all nodes, and check what they deliver.
 
     Each word says which it is, so that one that goes astray is seen. A send ends when its words
     have been received: no order that needs buffers gets through. What waits for something that
-    does not come is reported. If a worker dies, whenever that is, nothing is delivered and the only
-    fault says which and how.
+    does not come is reported.
 
     Parameters
     ----------
@@ -237,15 +242,14 @@ def run_programs(
         One for each node.
     plan
         What they were made from: the connections, and the phase of each.
-    workers
-        Processes, each of which runs the programs of some nodes. By default as many as there are
-        processors. One is this process. Others are started anew, so that a script that
-        calls this must be guarded by ``if __name__ == "__main__":``.
+    on_mpi
+        Whether the ranks of an MPI program share the nodes: rank r has the nodes r, r + ranks, ….
+        Every rank calls this, and has the answer. Run with ``mpiexec -n 4 python script.py``.
 
     Raises
     ------
     InputError
-        If a node has no program or two, or there are no workers.
+        If a node has no program or two, or mpi4py cannot be imported.
 
     Examples
     --------
@@ -260,139 +264,144 @@ def run_programs(
     >>> given = connections(read("ring:4"), range(4), 4, words=100)
     >>> routes = paths(ring, DimensionOrder(), given.source, given.target)
     >>> plan = Plan(ring, given, Capacity(8), np.zeros(8, np.int32), routes, "sequential")
-    >>> found = run_programs(node_programs(plan, schedule(plan, costs), costs), plan, workers=1)
+    >>> found = run_programs(node_programs(plan, schedule(plan, costs), costs), plan)
     >>> found.words.sum(), found.faults
     (np.int64(800), ())
     """
-    from netloom.simulation.side_by_side import processors
-
-    num_workers = processors() if workers is None else workers
-    if num_workers < 1:
-        raise InputError("workers", f"{num_workers}", "at least 1")
-    parts = _parted(programs, plan, num_workers)
-    if len(parts) == 1:
-        worker = Worker(plan, parts[0])
-        worker.go_on([])
-        return _delivery([worker.report()], plan, 1)
-    try:
-        return _delivery(_run_in_processes(plan, parts), plan, len(parts))
-    except (_Fault, OSError) as error:
-        fault = f"a worker could not be started, or died: {error}"
-        return Delivery(np.zeros(len(plan.connections), np.int64), (fault,), len(parts))
-
-
-def run_programs_on_mpi(programs: Sequence[NodeProgram], plan: Plan) -> Delivery:
-    """As ``run_programs``, on the ranks of an MPI program. Every rank calls it, and has the answer.
-
-    Run with ``mpiexec -n 4 python script.py``. mpi4py must be installed. Rank r has the nodes r,
-    r + ranks, .... Ranks beyond the number of nodes have none.
-
-    Raises
-    ------
-    InputError
-        As ``run_programs``, and if mpi4py cannot be imported.
-    """
-    try:
-        ranks: Any = import_module("mpi4py.MPI").COMM_WORLD
-    except ImportError as error:
-        raise InputError("mpi4py", f"{error}", "an installed mpi4py") from None
-    parts = _parted(programs, plan, ranks.Get_size())
-    rank = ranks.Get_rank()
-    worker = Worker(plan, parts[rank] if rank < len(parts) else [])
-    sent: list[list[Message]] = ranks.allgather(worker.go_on([]))
-    while any(sent):
-        sent = ranks.allgather(worker.go_on(_for_worker(rank, sent, len(parts))))
-    return _delivery(ranks.allgather(worker.report()), plan, len(parts))
-
-
-def _parted(
-    programs: Sequence[NodeProgram], plan: Plan, num_workers: int
-) -> list[list[NodeProgram]]:
-    """Return the programs of each worker. A node is at that of its number modulo them."""
-    given = plan.connections
+    ranks: Any = ALONE
+    if on_mpi:
+        try:
+            ranks = import_module("mpi4py.MPI").COMM_WORLD
+        except ImportError as error:
+            raise InputError("mpi4py", f"{error}", "an installed mpi4py") from None
+    given, size, rank = plan.connections, ranks.Get_size(), ranks.Get_rank()
     counts = Counter(program.node for program in programs)
     nodes = range(given.num_nodes)
     strange = [node for node in sorted({*nodes, *counts}) if counts[node] != (node in nodes)]
     if strange:
         found = f"{counts[strange[0]]} for node {strange[0]}"
         raise InputError("programs", found, f"one for each of {given.num_nodes} nodes")
-    parts: list[list[NodeProgram]] = [[] for _ in range(min(num_workers, given.num_nodes))]
-    for program in programs:
-        parts[program.node % len(parts)].append(program)
-    return parts
-
-
-def _for_worker(number: int, sent: Iterable[Iterable[Message]], num_workers: int) -> list[Message]:
-    """Return what workers have sent to one of them."""
-    every = (message for some in sent for message in some)
-    return [(key, value) for key, value in every if key[1] % num_workers == number]
-
-
-def _delivery(reports: Iterable[tuple[Ints, list[str]]], plan: Plan, num_workers: int) -> Delivery:
-    """Put together what the workers saw."""
-    given = plan.connections
-    counts, found = zip(*reports, strict=True)
-    words, wanted = np.sum(counts, axis=0), given.words
-    faults = [fault for some in found for fault in some]
+    worker = Worker(plan, [program for program in programs if program.node % size == rank])
+    sent: list[list[Message]] = ranks.allgather(worker.go_on([]))
+    while any(sent):
+        came = [message for some in sent for message in some if message[0][1] % size == rank]
+        sent = ranks.allgather(worker.go_on(came))
+    counted_words, found_faults = zip(*ranks.allgather(worker.report()), strict=True)
+    words, faults = np.sum(counted_words, axis=0), [each for some in found_faults for each in some]
     # who waits for the others only says that something is wrong
     faults = [fault for fault in faults if "to come to phase" not in fault] or faults
-    wrong: list[int] = np.flatnonzero(words != wanted).tolist()
+    wrong: list[int] = np.flatnonzero(words != given.words).tolist()
     if wrong:
-        came = f"{words[wrong[0]]} of {wanted[wrong[0]]} words came"
+        came_of = f"{words[wrong[0]]} of {given.words[wrong[0]]} words came"
         others = f", and {len(wrong) - 1} more connections" if len(wrong) > 1 else ""
-        faults.append(f"{named(given, wrong[0])}: {came}{others}")
-    return Delivery(words, tuple(faults), num_workers)
+        faults.append(f"{named(given, wrong[0])}: {came_of}{others}")
+    return Delivery(words, tuple(faults))
 
 
-# Processes.
+# Plan files.
 
 
-def _run_in_processes(
-    plan: Plan, parts: Sequence[Sequence[NodeProgram]]
-) -> list[tuple[Ints, list[str]]]:
-    """Run each part by a worker in a process of its own, and return what they report."""
-    fresh = get_context("spawn")  # a copy of a process with threads may not work
-    crew: Crew = []
+class PlanRun(OfPlan):
+    """What the programs of a plan file delivered.
+
+    ``delivered``: every word came to the right place, once, in order and in its phase.
+    """
+
+    delivered: bool = figure()
+    connections: int = figure()
+    words: int = figure()
+    faults: tuple[str, ...] = figure()
+    seconds: float = figure(unit="seconds")
+    file: PlanFile = unseen()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether every word arrived."""
+        of, many = of_what(self.file.plan), counted(self.connections, "connection", ",")
+        lines = {"run in": units.seconds(self.seconds)}
+        if self.delivered:
+            words = f"{counted(self.words, 'word', ',')} of {many}"
+            return Verdict("fine", f"All {words} arrived, in order and in their phases.", of, lines)
+        said = f"Not delivered: {counted(len(self.faults), 'fault', ',')} in {many}."
+        return Verdict("act", said, of, {"first": self.faults[0], **lines})
+
+
+def run_plan(path: str | Path) -> PlanRun:
+    """Verify a plan file, and run the programs of its nodes with words that say where they belong.
+
+    Programs that the file does not hold are made from its timetable. See ``run_programs`` for what
+    a run checks.
+
+    Raises
+    ------
+    InputError
+        If the file, or a program in it, cannot be read.
+    InvalidPlanError
+        If the plan breaks a rule.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from netloom import compile_phases
+    >>> file = Path(mkdtemp()) / "plan.json"
+    >>> compile_phases("ring:4", "torus:4", words=8).write(file)
+    >>> run_plan(file).to_dict()["words"]
+    64
+    """
+    held, where = verified_phases(path).file, f"{path}: programs"
+    if held.programs is None:
+        programs = node_programs(held.plan, held.timetable, held.costs)
+    elif not isinstance(held.programs, list):
+        raise InputError(where, type(held.programs).__name__, "a list, one program a node")
+    else:
+        programs = [node_program(each, where) for each in held.programs]
+    begin = perf_counter()
+    with patience("Running the programs of all nodes"):
+        delivery = run_programs(programs, held.plan)
+    return PlanRun(
+        plan=str(path),
+        delivered=not delivery.faults,
+        connections=len(delivery.words),
+        words=int(delivery.words.sum()),
+        faults=tuple(delivery.faults),
+        seconds=perf_counter() - begin,
+        file=held,
+    )
+
+
+def node_program(data: dict[str, Any], where: str = "node program") -> NodeProgram:
+    """Return the program that ``NodeProgram.to_dict`` wrote. ``where`` is named in errors.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+
+    Examples
+    --------
+    >>> send = Action("send_element", connection=3, node=1, words=8)
+    >>> program = NodeProgram(0, (NodePhase(0, ((send,),)),))
+    >>> node_program(program.to_dict()) == program
+    True
+    """
     try:
-        for _ in parts:
-            ours, theirs = fresh.Pipe()
-            process = fresh.Process(target=_work, args=(theirs,), daemon=True)
-            process.start()  # what it is told is short: the rest waits until it listens
-            theirs.close()
-            crew.append((process, ours))
-        _asked(crew, [None] * len(crew), START_SECONDS)
-        sent = _asked(crew, [(plan, part) for part in parts])
-        while any(sent):
-            sent = _asked(crew, [_for_worker(at, sent, len(crew)) for at in range(len(crew))])
-        return _asked(crew, [None] * len(crew))
-    finally:
-        for each, _ in crew:
-            each.kill()
+        phases: list[NodePhase] = []
+        for each in data["phases"]:
+            streams = tuple(tuple(map(_action, stream)) for stream in each["streams"])
+            phases.append(NodePhase(int(each["phase"]), streams))
+        return NodeProgram(int(data["node"]), tuple(phases))
+    except KeyError as error:
+        raise InputError(where, f"no {error}", WANTED) from None
+    except ValueError as error:
+        raise InputError(where, str(error), WANTED) from None
+    except TypeError:
+        raise InputError(where, "a field of another kind", WANTED) from None
 
 
-def _asked(crew: Crew, asked: Sequence[Any], seconds: float | None = None) -> list[Any]:
-    """Tell each worker something, and return what they answer within so many seconds."""
-    answers = []
-    try:
-        for at, (_, pipe) in enumerate(crew):
-            pipe.send(asked[at])
-        for at, (_, pipe) in enumerate(crew):
-            if not pipe.poll(seconds):
-                raise _Fault(f"worker {at} has not begun after {seconds:g} s")
-            answers.append(pipe.recv())
-    except (EOFError, OSError):
-        crew[at][0].join(END_SECONDS)
-        raise _Fault(f"worker {at}, exit code {crew[at][0].exitcode}") from None
-    return answers
-
-
-def _work(pipe: Connection) -> None:
-    """Be a worker, in a process of its own. End with the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(EOFError):
-        pipe.send(pipe.recv())  # it has begun
-        worker = Worker(*pipe.recv())
-        pipe.send(worker.go_on([]))
-        while (came := pipe.recv()) is not None:
-            pipe.send(worker.go_on(came))
-        pipe.send(worker.report())
+def _action(data: dict[str, Any]) -> Action:
+    if data["primitive"] not in (SEND, RECEIVE):
+        raise ValueError(f"primitive '{data['primitive']}'")
+    fields: dict[str, Any] = {each: int(data[each]) for each in ("connection", "node", "words")}
+    fields |= {each: tuple(map(int, data.get(each, ()))) for each in ("after", "tell")}
+    return Action(data["primitive"], **fields)

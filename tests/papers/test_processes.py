@@ -4,7 +4,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from multiprocessing.process import BaseProcess
 from types import SimpleNamespace
 
 import pytest
@@ -14,9 +13,7 @@ from netloom.contention.messages import ConSetCosts
 from netloom.phases import schedule
 from netloom.phases.execution import RECEIVE, SEND, NodePhase, node_programs
 from netloom.topology import mesh, torus
-from netloom_papers.processes import runtime
-from netloom_papers.processes.runtime import BATCH_WORDS, Worker, run_programs, run_programs_on_mpi
-from tests.papers.processes import bad_workers
+from netloom_papers.processes import BATCH_WORDS, Worker, run_programs
 from tests.phases.hand_made import listed, plan_of
 
 BOTH_WAYS, ONE_WAY = ConSetCosts(), ConSetCosts(both_ways=False)
@@ -49,22 +46,9 @@ def edited(programs, node, edit, phase=0):
 )
 def test_a_compiled_program_delivers_without_any_buffers(costs, kind):
     plan, programs = all_to_all(BATCH_WORDS + 10, costs, kind)
-    found = run_programs(programs, plan, workers=1)
+    found = run_programs(programs, plan)
     assert found.faults == ()
     assert found.words.tolist() == [BATCH_WORDS + 10] * 56
-
-
-def test_processes_deliver_as_well_and_a_lost_receive_does_not_hang_them():
-    plan, programs = all_to_all(100)
-    found = run_programs(programs, plan, workers=3)
-    assert (found.words.tolist(), found.faults, found.num_workers) == ([100] * 56, (), 3)
-
-    def deaf(streams):
-        return [[a for a in stream if a.primitive == SEND] for stream in streams]
-
-    found = run_programs(edited(programs, 5, deaf), plan, workers=2)
-    assert any("waits until words of connection" in fault for fault in found.faults)
-    assert "0 of 100 words came" in found.faults[-1]
 
 
 LINE = mesh(5)
@@ -107,8 +91,8 @@ def swapped(sends):
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_program_is_said(edit, fault):
-    assert run_programs(PROGRAMS, SMALL, workers=1).faults == ()
-    found = run_programs(edited(PROGRAMS, 2, edit), SMALL, workers=1)
+    assert run_programs(PROGRAMS, SMALL).faults == ()
+    found = run_programs(edited(PROGRAMS, 2, edit), SMALL)
     assert any(fault in each for each in found.faults), found.faults
 
 
@@ -119,26 +103,26 @@ def test_phases_that_nodes_do_not_share_are_found():
         replace(programs[3], phases=programs[3].phases[:2]),
         *programs[4:],
     ]
-    found = run_programs(stays_behind, plan, workers=1)
+    found = run_programs(stays_behind, plan)
     assert found.faults[0].endswith("waits for all nodes to come to phase 2")
     early = replace(programs[3], phases=(programs[3].phases[1], *programs[3].phases[1:]))
-    found = run_programs([*programs[:3], early, *programs[4:]], plan, workers=1)
+    found = run_programs([*programs[:3], early, *programs[4:]], plan)
     assert any("to come to phase" in fault for fault in found.faults)
     later = replace(programs[0].phases[0], streams=programs[0].phases[1].streams)
     wrong = replace(programs[0], phases=(later, *programs[0].phases[1:]))
-    found = run_programs([wrong, *programs[1:]], plan, workers=1)
+    found = run_programs([wrong, *programs[1:]], plan)
     assert any("which is of phase 1" in fault for fault in found.faults)
 
 
 def test_a_circle_of_receives_is_a_deadlock():
     plan = plan_of([(0, 1), (1, 2), (2, 0)], 8, on=torus(3))
     programs = node_programs(plan, listed(plan), ONE_WAY)
-    assert run_programs(programs, plan, workers=1).faults == ()
+    assert run_programs(programs, plan).faults == ()
     for node in range(3):
         programs = edited(
             programs, node, lambda streams: [sorted(streams[0], key=lambda a: a.primitive)]
         )
-    found = run_programs(programs, plan, workers=1)
+    found = run_programs(programs, plan)
     assert sorted(fault.partition(" (")[0] for fault in found.faults[:3]) == [
         f"node {node} waits to receive from connection {(node - 1) % 3}" for node in range(3)
     ]
@@ -149,13 +133,12 @@ def test_the_order_of_connections_is_obeyed_across_nodes():
     plan = plan_of([(0, 1), (3, 4), (0, 2), (2, 1)], 8, on=LINE, order=order)
     for kind in ("timetable", "streaming"):
         programs = node_programs(plan, schedule(plan, BOTH_WAYS, kind=kind), BOTH_WAYS)
-        for workers in (1, 2):
-            assert run_programs(programs, plan, workers=workers).faults == ()
+        assert run_programs(programs, plan).faults == ()
 
     def silent(streams):
         return [[replace(action, tell=()) for action in stream] for stream in streams]
 
-    found = run_programs(edited(programs, 4, silent), plan, workers=1)
+    found = run_programs(edited(programs, 4, silent), plan)
     assert found.faults[0] == "node 0 waits until words of connection 1 (3 -> 4) are received"
 
 
@@ -177,7 +160,7 @@ def test_words_that_go_astray_are_seen(monkeypatch, send, fault):
         rightly(self, kind, node, number, value)
 
     monkeypatch.setattr(Worker, "_tell", wrongly)
-    found = run_programs(PROGRAMS, SMALL, workers=1)
+    found = run_programs(PROGRAMS, SMALL)
     assert any(fault in each for each in found.faults), found.faults
 
 
@@ -186,8 +169,6 @@ def test_mistakes_are_named():
         run_programs(PROGRAMS[:4], SMALL)
     with pytest.raises(InputError, match="programs: found 2 for node 1"):
         run_programs([*PROGRAMS, PROGRAMS[1]], SMALL)
-    with pytest.raises(InputError, match="workers: found 0"):
-        run_programs(PROGRAMS, SMALL, workers=0)
 
 
 class Ranks:
@@ -225,38 +206,11 @@ def test_ranks_of_mpi_deliver_as_well(monkeypatch, size):
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", SimpleNamespace(COMM_WORLD=ranks))
     monkeypatch.setitem(sys.modules, "mpi4py", SimpleNamespace())
     plan, programs = all_to_all(100)
-    for found in ranks.run(lambda: run_programs_on_mpi(programs, plan)):
+    for found in ranks.run(lambda: run_programs(programs, plan, on_mpi=True)):
         assert (found.words.tolist(), found.faults) == ([100] * 56, ())
-        assert found.num_workers == min(size, 8)
 
 
 def test_mpi_that_is_not_there_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(InputError, match=r"mpi4py: found .*; expected an installed mpi4py"):
-        run_programs_on_mpi(PROGRAMS, SMALL)
-
-
-@pytest.mark.parametrize(
-    ("bad", "said"),
-    [
-        (bad_workers.dies_at_start, "worker 0, exit code -9"),
-        (bad_workers.dies_later, "worker 0, exit code 3"),
-        (bad_workers.never_begins, "worker 0 has not begun after 2 s"),
-    ],
-)
-def test_a_worker_that_dies_or_never_begins_is_a_fault_of_one_line(monkeypatch, bad, said):
-    monkeypatch.setattr(runtime, "_work", bad)
-    monkeypatch.setattr(runtime, "START_SECONDS", 2 if bad is bad_workers.never_begins else 60)
-    found = run_programs(PROGRAMS, SMALL, workers=2)
-    assert found.faults == (f"a worker could not be started, or died: {said}",)
-    assert found.words.tolist() == [0] * 4
-
-
-def test_a_process_that_cannot_be_started_is_a_fault(monkeypatch):
-    def full(self):
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(BaseProcess, "start", full)
-    found = run_programs(PROGRAMS, SMALL, workers=2)
-    (fault,) = found.faults
-    assert fault.endswith("started, or died: [Errno 11] Resource temporarily unavailable")
+        run_programs(PROGRAMS, SMALL, on_mpi=True)

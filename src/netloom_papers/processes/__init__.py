@@ -1,1 +1,0 @@
-"""Programs of compiled plans on real processes or MPI ranks: does every word arrive?"""
