@@ -80,7 +80,7 @@ SHORT = {
 """Options that a valid large number makes long: small ones, or what is no such number."""
 
 NEVER = {"--help", "--version", "--simulate", "--execute", "--install-completion",
-         "--show-completion", "--figures", "--pictures", "--cluster", "--workers"}  # fmt: skip
+         "--show-completion", "--pictures", "--cluster", "--workers"}  # fmt: skip
 """Options that take long, or belong to the shell."""
 
 

@@ -19,7 +19,6 @@ Paper = Annotated[str, Argument(help="Paper, such as chittor (default: all).")]
 Reference = Annotated[
     Path | None, Option(help="Table of another simulator's results, for validate router.")
 ]
-Figures = Annotated[Path | None, Option(help="Folder for the paper's figures, recomputed.")]
 
 
 def _file(said: str, *flags: str) -> Any:
@@ -35,7 +34,6 @@ Markdown = Annotated[
 def validate(
     paper: Paper = "",
     reference: Reference = None,
-    figures: Figures = None,
     csv: Rows = None,
     markdown: Markdown = None,
     as_json: edge.AsJson = False,
@@ -48,7 +46,7 @@ def validate(
     Exits with 1 when a number falls outside its tolerance, unless it is known not to reproduce
     and says why.
     """
-    from netloom.drawing.save import check_picture, check_table, check_writable
+    from netloom.drawing.save import check_table, check_writable
 
     if csv is not None:
         check_table(csv)
@@ -56,21 +54,12 @@ def validate(
         if markdown.suffix != ".md":
             raise InputError(str(markdown), f"suffix '{markdown.suffix}'", ".md")
         check_writable(markdown)
-    if figures is not None:
-        from netloom_papers.ledger import pictures
-
-        papers = dict.fromkeys(name.partition("/")[0] for name in pictures())
-        if paper not in papers:
-            found = f"figures of '{paper}'" if paper else "figures of all papers"
-            raise InputError("figures", found, f"those of {', '.join(papers)}")
-        check_picture(figures / "figure.svg")
     with edge.compilation_announced():
         from netloom_papers.cli.show_study import of_validation
         from netloom_papers.studies import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
-        draw = partial(_write_figures, paper)
-        files = (_write_table, csv), (_write_page, markdown), (draw, figures)
+        files = (_write_table, csv), (_write_page, markdown)
         _tell(result, of_validation(result), files, as_json=as_json)
     if result.failures:
         raise Exit(1)
@@ -102,17 +91,6 @@ def _write_page(result: Any, path: Path) -> str:
     make_folder(path.parent)
     write_text(path, page(result))
     return f"Page: {path}"
-
-
-def _write_figures(paper: str, _: Any, folder: Path) -> str:
-    """Draw the figures of a paper."""
-    from netloom.pages import save_chart
-    from netloom_papers.ledger import picture, pictures
-
-    names = [name for name in pictures() if name.startswith(f"{paper}/fig-")]
-    for name in names:
-        save_chart(picture(name).chart(), folder / f"{name.partition('/')[2]}.svg")
-    return f"Figures: {len(names)} in {folder}"
 
 
 study = Typer(

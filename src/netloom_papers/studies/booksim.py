@@ -352,26 +352,12 @@ def _bad_dragon(host: Ints, shape: Shape) -> Ints:
     return ((host[:, None] // group + 1) * group + np.arange(group)) % len(host)
 
 
-def _bad_yarc(host: Ints, shape: Shape) -> Ints:
-    row = shape.xr * shape.k
-    return np.arange(row) * row + host[:, None] // row
-
-
 def _asymmetric(host: Ints, _: Shape) -> Ints:
     """Return a host of the first half and one of the second: of an odd number, the last is none."""
     half = len(host) // 2
     if not half:
         raise InputError("traffic 'asymmetric'", "1 host", "at least 2")
     return np.asarray(host[:, None] % half + np.array([0, half]))
-
-
-def _taper(host: Ints, _: Shape) -> Ints:
-    """Return half of the traffic to the nine hosts around, on an 8 x 8 grid, half to any."""
-    if len(host) != 64:
-        raise InputError("traffic 'taper64'", f"{len(host)} hosts", "64 of them")
-    near = (8 * np.arange(-1, 2)[:, None] + np.arange(-1, 2)).ravel()
-    anywhere = np.broadcast_to(host, (64, 64))
-    return np.concatenate([np.tile((host[:, None] + near) % 64, 64), np.tile(anywhere, 9)], axis=1)
 
 
 TRAFFICS: dict[str, str] = NAMES["traffics"]
@@ -382,9 +368,7 @@ PATTERNS: dict[str, Callable[[Ints, Shape], Ints]] = {
     "neighbor": lambda host, shape: _shifted(host, shape, 1),
     "asymmetric": _asymmetric,
     "bad_dragon": _bad_dragon,
-    "badperm_yarc": _bad_yarc,
     "diagonal": lambda host, _: np.stack([host, host, (host + 1) % len(host)], axis=1),
-    "taper64": _taper,
 }
 """The targets of each host, int64[hosts] or [hosts, several that are drawn alike], by name."""
 

@@ -30,11 +30,3 @@ def test_mistakes_are_one_line(netloom, options, said):
     assert (code, out) == (2, "")
     assert err.startswith(f"netloom: {said}")
     assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("paper", ["", "router"])
-def test_other_papers_have_no_figures(netloom, tmp_path, paper):
-    code, _, err = netloom("validate", paper, f"--figures {tmp_path}")
-    assert code == 2
-    assert "figures: found figures of" in err
-    assert "those of chittor, shahrabi, rosenblum-mayr" in err

@@ -7,7 +7,7 @@ import pytest
 
 from netloom_papers import ledger
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot
-from netloom_papers.ledger import Item, Row, Validation
+from netloom_papers.ledger import Item, Row
 from netloom_papers.studies import model_accuracy
 
 TORUS = {
@@ -122,21 +122,6 @@ def test_ctrl_c_ends_a_figure_with_one_line(netloom, monkeypatch, tmp_path):
     assert (code, out) == (130, "")
     assert err == "netloom: johnson/fig-9 was stopped before its end: no answer\n"
     assert not (tmp_path / "out").exists()
-
-
-def test_all_figures_of_a_paper(netloom, exhibit, monkeypatch, tmp_path):
-    asked = []
-
-    def validate(paper, reference):
-        asked.append((paper, reference))
-        return Validation(())
-
-    monkeypatch.setattr("netloom_papers.studies.validate", validate)
-    code, out, _ = netloom("validate johnson --figures new")
-    assert (code, asked) == (0, [("johnson", None)])
-    assert "Figures: 1 in new" in out
-    assert "Table of sizes" in (tmp_path / "new/fig-9.svg").read_text()
-    assert exhibit == [False]
 
 
 def test_tables_goals_and_files(netloom, tmp_path):

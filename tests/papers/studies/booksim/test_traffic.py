@@ -52,12 +52,6 @@ def test_random_patterns_of_one_source():
     assert of("asymmetric", 40) == pytest.approx({8: 0.5, 40: 0.5})
     assert of("asymmetric", 6, Shape("fattree", 7, 1)) == pytest.approx({0: 0.5, 3: 0.5})
     assert of("diagonal", 63) == pytest.approx({63: 2 / 3, 0: 1 / 3})
-    assert of("badperm_yarc", 20) == pytest.approx({8 * r + 2: 1 / 8 for r in range(8)})
-    taper = dict.fromkeys(range(64), 0.5 / 64)
-    for across in (-8, 0, 8):
-        for along in (-1, 0, 1):
-            taper[(5 + across + along) % 64] += 0.5 / 9
-    assert of("taper64", 5) == pytest.approx(taper)
     assert of("bad_dragon", 9, DRAGON) == pytest.approx(dict.fromkeys(range(16, 24), 1 / 8))
     assert of("bad_dragon", 71, DRAGON) == pytest.approx(dict.fromkeys(range(8), 1 / 8))
 
@@ -95,7 +89,6 @@ def test_all_hosts_send_alike(name):
         ("randperm", FLAT, "found 'randperm'; expected one of uniform"),
         ("bitcomp", DRAGON, r"found 'bitcomp' \(72 hosts\)"),
         ("transpose", CUBE, r"found 'transpose' \(32 hosts\)"),
-        ("taper64", CUBE, "32 hosts; expected 64"),
         ("tornado", CUBE, "as a target"),
         ("hotspot({{64},{1}})", FLAT, "host 64; expected 0 to 63"),
         ("hotspot(-1)", FLAT, "at random"),
