@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -65,8 +64,7 @@ def named(given: Connections, connection: int) -> str:
     return f"connection {connection} ({given.describe(connection)})"
 
 
-@dataclass(frozen=True, eq=False)
-class Delivery:
+class Delivery(NamedTuple):
     """What came where."""
 
     words: Ints  # int64[n], how many words of each connection its target received

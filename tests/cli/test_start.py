@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from netloom.cli.app import COMMANDS, PROGRAM, app
 from netloom.questions.register import functions
-from netloom_papers.studies import Row, Validation
+from netloom_papers.ledger import Row, Validation
 from tests.approved.asked import run
 
 ENGINES = ("numba", "scipy", "polars", "altair", "networkx")
@@ -96,9 +96,7 @@ def test_validate_fails_on_what_falls_outside_unless_it_is_known(
 ):
     """The rows stand for those of papers, which take minutes."""
     rows = (Row("p", "table 1", "x", printed=10, computed=12, tolerance=0.1, reason=reason),)
-    monkeypatch.setattr(
-        "netloom_papers.studies.validate", lambda paper, reference: Validation(rows)
-    )
+    monkeypatch.setattr("netloom_papers.ledger.validate", lambda paper, reference: Validation(rows))
     page, table = tmp_path / "new" / "page.md", tmp_path / "rows.csv"
     found, out, _ = run(f"validate --json --markdown {page} --csv {table}")
     assert found == code

@@ -23,13 +23,13 @@ from netloom_papers.ledger import (
     count,
     distinct,
     items,
+    page,
     picture,
     pictures,
     published,
     rates,
     rows_of,
 )
-from netloom_papers.studies.validation_page import page
 
 
 def row(kind="printed", *, good=True, number="", tolerance=0.0, cause="", paper="p"):

@@ -192,7 +192,7 @@ def test_plan_files_hold_the_network_with_its_hosts(network, tmp_path):
     assert np.array_equal(held.routes.channels, found.plan.routes.channels)
     assert first_violation(held) is None
     assert verify_plan(file).lower_bound_phases == found.lower_bound_phases
-    assert run_plan(file, workers=1).to_dict()["words"] == 3 * hosts * (hosts - 1)
+    assert run_plan(file).to_dict()["words"] == 3 * hosts * (hosts - 1)
 
 
 @pytest.mark.parametrize(

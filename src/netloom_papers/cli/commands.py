@@ -1,4 +1,7 @@
-"""``netloom validate`` and ``netloom study``: papers recomputed, and what models can be trusted."""
+"""``netloom validate``, ``netloom study`` and ``netloom compile run``.
+
+Papers recomputed, what models can be trusted, and whether programs of a plan deliver.
+"""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -56,7 +59,7 @@ def validate(
         check_writable(markdown)
     with edge.compilation_announced():
         from netloom_papers.cli.show_study import of_validation
-        from netloom_papers.studies import validate as recompute
+        from netloom_papers.ledger import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
         files = (_write_table, csv), (_write_page, markdown)
@@ -86,7 +89,7 @@ def _write_table(result: Any, path: Path) -> str:
 def _write_page(result: Any, path: Path) -> str:
     from netloom.base.textfiles import write_text
     from netloom.drawing.save import make_folder
-    from netloom_papers.studies.validation_page import page
+    from netloom_papers.ledger import page
 
     make_folder(path.parent)
     write_text(path, page(result))
@@ -166,7 +169,12 @@ def run_study(
         except KeyboardInterrupt:
             sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
             raise Exit(edge.INTERRUPTED) from None
-        files: Files = ((_write_table, csv), (_write_picture, path))
+        from netloom.pages import save_chart
+
+        files: Files = (
+            (_write_table, csv),
+            (lambda _, path: f"Picture: {save_chart(drawn.chart(), path)}", path),
+        )
         _tell(drawn, of_picture(drawn), files, as_json=as_json, picture=str(path))
         return
     if plot is not None:
@@ -180,7 +188,15 @@ def run_study(
         raise Exit(edge.INTERRUPTED)
 
 
-def _write_picture(result: Any, path: Path) -> str:
-    from netloom.pages import save_chart
+PlanFile = Annotated[Path, Argument(help="Plan that netloom compile --out wrote.")]
 
-    return f"Picture: {save_chart(result.chart(), path)}"
+
+def run_plan(plan: PlanFile, as_json: edge.AsJson = False) -> None:
+    """Execute a plan's programs on real words. The exit code is 1 if one does not arrive."""
+    with edge.judging(plan, as_json=as_json):
+        from netloom_papers.processes import run_plan as run
+
+        result = run(plan)
+    edge.show_found(result.to_dict(), result.verdict, as_json=as_json)
+    if not result.delivered:
+        raise Exit(edge.FAILED)

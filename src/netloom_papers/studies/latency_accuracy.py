@@ -4,8 +4,7 @@ There are three draws by the same rules. The model was corrected on the *first*.
 meant to judge it, but showed an error. Saturation was off by 9.4 %, and by 40 % if a class of a
 ring has one VC with a short buffer. The error was fixed, so this draw counts as known. The error
 bands of answers come from these two. The *judge* was drawn, simulated and evaluated once, after all
-of that. The goals apply to it. The study also has the 80 networks on which the model's closures
-were chosen, and kinds of networks that the draws exclude.
+of that. The goals apply to it. The study also has kinds of networks that the draws exclude.
 
 ``saturation`` is what ``find_saturation`` says. Latencies are measured at parts of that. Those at
 loads above nine tenths of the *predicted* saturation are not in any goal: answers do not have them.
@@ -98,7 +97,7 @@ def parts(*, quick: bool) -> list[running.Part]:
         for case in draw(name, seed, QUICK if quick else count)
     ]
     if not quick:
-        cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
+        cases += draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
     what = "latency accuracy"
     return [running.Part("latency", what, cases, simulated, compare, _goals, _sections)]
 
@@ -293,25 +292,6 @@ def draw_elsewhere(seed: int, count: int) -> list[dict[str, Any]]:
     return found
 
 
-def tuned_box() -> list[dict[str, Any]]:
-    """Return the 80 configurations on which the closures of ``channel_queueing`` were chosen."""
-    matrices: list[dict[str, Any]]
-    matrices = [{"kind": "matrix", "name": "lammps_melt_64", "mapping": seed} for seed in (None, 5)]
-    kinds: list[dict[str, Any]] = [{"kind": kind} for kind in ("uniform", "transpose", "tornado")]
-    programs = [
-        *product(("mesh:8x8", "torus:8x8"), kinds),
-        *product(("mesh:8x8", "torus:4x4x4"), matrices),
-    ]
-    alike = {"channel_cycles": 1, "router": "three-stage", "loads": [0.2, 0.5, 0.8]}
-    routers: list[dict[str, Any]] = []
-    for switching, flits, vcs in product(("wormhole", "virtual-cut-through"), (5, 20), (2, 4)):
-        room = 8 if switching == "wormhole" else max(8, flits)
-        drawn = {"vcs": vcs, "packet_flits": flits, "switching": switching, "buffer_flits": room}
-        routers.append(alike | drawn)
-    every = product(routers, programs)
-    return [_case("box", on, traffic) | router for router, (on, traffic) in every]
-
-
 def _drawn(part: str, networks: tuple[str, ...], rng: np.random.Generator) -> dict[str, Any]:
     on = str(rng.choice(networks))
     net = topology(on)
@@ -329,12 +309,8 @@ def _drawn(part: str, networks: tuple[str, ...], rng: np.random.Generator) -> di
         if fit:
             mapping = None if rng.random() < 0.5 else number
             traffic = {"kind": kind, "name": str(rng.choice(fit)), "mapping": mapping}
-    return _case(part, on, traffic) | router | {"switching": "wormhole"}
-
-
-def _case(part: str, on: str, traffic: Mapping[str, Any]) -> dict[str, Any]:
-    loads = list(LOADS)
-    return {"part": part, "on": on, "traffic": dict(traffic), "loads": loads, "seed": 1, **EFFORT}
+    case = {"part": part, "on": on, "traffic": traffic, "loads": list(LOADS), "seed": 1}
+    return case | EFFORT | router | {"switching": "wormhole"}
 
 
 def _links(on: str, rng: np.random.Generator) -> str:

@@ -213,7 +213,13 @@ class WormEngine(CycleEngine):
         self._append(messages, path, hops.astype(np.int32))
 
     def advance(self, until: int) -> None:
-        """Run up to, and without, a cycle. See ``ProgramEngine``."""
+        """Run up to, and without, a cycle. See ``ProgramEngine``.
+
+        Raises
+        ------
+        DeadlockError
+            Naming a circle of channels whose worms block each other, also while others go on.
+        """
         from netloom_papers.worms.kernels.worm import run
 
         assert until <= LAST_CYCLE, "a run is too long"
@@ -221,20 +227,29 @@ class WormEngine(CycleEngine):
             came_back = run(self.setup, self.agenda, self.state, self.num_rows, until)
             if came_back != layout.FULL:
                 break
-            self._more_worms(int(self.agenda.clock["sent"][0]))
-        check_circles(self.topology, self.state, self.cycle)  # also while other worms go on
+            # the pool of worms becomes at least twice as large
+            old, counts = self.state.worms, self.state.counts
+            worms = longer(old, len(old) + max(int(self.agenda.clock["sent"][0]), FIRST))
+            asking = longer(self.state.asking, len(worms))
+            worms["next"][len(old) :] = np.arange(len(old) + 1, len(worms) + 1)
+            worms["next"][-1] = counts["free_worm"][0]
+            counts["free_worm"] = len(old)
+            counts["free_worms"] += len(worms) - len(old)
+            self.state = self.state._replace(worms=worms, asking=asking)
+        # Worms in a circle stand still for good, whatever moves elsewhere: a blocked one waits for
+        # one channel, whose worm, if that is blocked as well, waits for one more. None of these is
+        # a host's own: who waits for the one into the network holds nothing, and who holds the one
+        # out of it waits for nothing.
+        worms, holder, _ = on_their_way(self.state)
+        wanted = self.state.path_channels[worms["first"] + worms["moves"]]
+        after = holder[wanted]
+        blocked = np.flatnonzero(after >= 0)
+        circle = list(cycle_of_waits(blocked, after[blocked], len(worms)))
+        if circle:
+            names = tuple(map(self.topology.channel_name, wanted[circle].tolist()))
+            better = "routing up-down, which has no such circles on any network"
+            raise DeadlockError(f"{self.topology.name}, cycle {self.cycle}", names, better)
         assert came_back == layout.DONE, "worms stand still, but not in a circle"
-
-    def _more_worms(self, least: int) -> None:
-        """Make the pool of worms larger: at least twice as large."""
-        old, counts = self.state.worms, self.state.counts
-        worms = longer(old, len(old) + max(least, FIRST))
-        asking = longer(self.state.asking, len(worms))
-        worms["next"][len(old) :] = np.arange(len(old) + 1, len(worms) + 1)
-        worms["next"][-1] = counts["free_worm"][0]
-        counts["free_worm"] = len(old)
-        counts["free_worms"] += len(worms) - len(old)
-        self.state = self.state._replace(worms=worms, asking=asking)
 
 
 def check_one_path(routing: Routing) -> None:
@@ -259,22 +274,3 @@ def on_their_way(state: State) -> tuple[Records, Ints, Ints]:
     place = np.zeros(len(state.channels), np.int64)
     holder[channel], place[channel] = np.repeat(np.arange(len(worms)), counts), hop
     return worms, holder, place
-
-
-def check_circles(topology: Topology, state: State, cycle: int) -> None:
-    """Raise DeadlockError, which names a circle of channels whose worms block each other, if any.
-
-    Those in a circle stand still for good, whatever moves elsewhere. A message's path is fixed, so
-    that a blocked worm waits for one channel, whose worm, if that is blocked as well, waits for
-    one more. None of these is a host's own channel. A worm that waits for the one into the network
-    holds nothing, and one that holds the one out of it waits for nothing.
-    """
-    worms, holder, _ = on_their_way(state)
-    wanted = state.path_channels[worms["first"] + worms["moves"]]
-    after = holder[wanted]
-    blocked = np.flatnonzero(after >= 0)
-    circle = list(cycle_of_waits(blocked, after[blocked], len(worms)))
-    if circle:
-        names = tuple(map(topology.channel_name, wanted[circle].tolist()))
-        better = "routing up-down, which has no such circles on any network"
-        raise DeadlockError(f"{topology.name}, cycle {cycle}", names, better)
