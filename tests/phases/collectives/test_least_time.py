@@ -31,6 +31,8 @@ def per_byte(collective, spec, **options):
         ("scatter", "leaf-spine:4x4x4", 15 / 16),
         ("all-to-all", "leaf-spine:4x2x4", 4 * 12 / 16 / 2),  # four hosts behind two cables
         ("all-to-all", "torus:4x16", 64 * 4 / 64 / 2),  # 16/4 hops on average along the long side
+        ("all-to-all", "torus:64x64", 64 * 64 / 4 / (2 * 64)),  # half to half, at any size
+        ("all-to-all", "mesh:4x6", 24 / 4 / 4),  # half to half over four links
         ("all-reduce", "mesh:3x3", 2 / 3),  # published joint optima
         ("all-reduce", "mesh:4x4", 1 / 1.6),
         ("all-reduce", "line:4", 1),

@@ -46,12 +46,12 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.units import rate
 from netloom.base.words import counted, listed
-from netloom.bounds.cuts import pods
-from netloom.bounds.demand import leading_out
+from netloom.bounds.cuts import cuts_of, first_largest, pods
+from netloom.bounds.demand import Demand, leading_out
 from netloom.phases.collectives.kernels.trees import INFINITE, fill_arcs, first_short, join_groups
 from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Prices
-from netloom.topology import Cube, Topology
+from netloom.topology import Topology
 from netloom.topology.core import joined
 from netloom.workload.programs.collectives.program import COLLECTIVES, least_seconds
 from netloom.workload.programs.messages import Lists, grouped, lists
@@ -475,7 +475,8 @@ def least_time(
     Yuan 2009, for single ranks). A whole size crosses each cut in both directions. Up to
     ``MOST_GROUPED`` hosts times links, the partitions tried include the one that takes longest
     (``weakest_groups``). All-to-all, gather and scatter: what the groups send to each other.
-    All-to-all also: Σ bytes × channels on a shortest path / rate of all channels.
+    All-to-all also: Σ bytes × channels on a shortest path / rate of all channels, and
+    the cuts of ``bounds.cuts``: rows of a grid, subtrees, groups, halves.
 
     Parameters
     ----------
@@ -561,8 +562,9 @@ def least_time(
     alpha = 2 * overhead + near
     if collective == "barrier":
         return LeastTime(begun, alpha, 0.0, "Latency alone.")
-    found = max(_bounds(ranks), key=lambda each: each[0])
-    return LeastTime(begun, alpha, *found)
+    found = list(_bounds(ranks))
+    tightest = found[first_largest(np.array([seconds for seconds, _ in found]))]
+    return LeastTime(begun, alpha, *tightest)
 
 
 def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
@@ -593,8 +595,24 @@ def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
             yield _between(ranks, weakest_groups(ranks.network))
     for groups in _partitions(ranks.network):
         yield _between(ranks, groups)
-    if ranks.collective == "all-to-all" and len(ranks.weight) <= MOST_DISTANCES:
+    if ranks.collective != "all-to-all":
+        return
+    if len(ranks.weight) <= MOST_DISTANCES:
         yield from _ways(ranks)
+    network = ranks.network
+    topology, speed, by_node = network.topology, network.bytes_per_second, network.by_node
+    group, router = topology.local_group[topology.port_host], topology.injection_router
+    split = len(np.unique(group)) < len(np.unique(group * np.int64(topology.num_routers) + router))
+    if by_node and split:
+        return  # a node may send by channels on either side of a cut
+    each = np.zeros(topology.num_hosts)
+    each[network.vertices[: len(ranks.weight)]] = ranks.weight
+    own = np.flatnonzero(each)
+    demand = Demand(((each / ranks.total, each),), own, own, -(each[own] ** 2) / ranks.total)
+    for cut in cuts_of(topology, demand):
+        if not (by_node and cut.kind == "host"):  # a node has the channels of all its hosts
+            verb = {"out": "send", "in": "receive"}[cut.way]
+            yield cut.time / speed, f"{cut.name}: they {verb} {rate(cut.bandwidth * speed)}."
 
 
 def _cut(ranks: _Ranks, weights: Ints, *, backwards: bool) -> tuple[float, str]:
@@ -670,33 +688,17 @@ def _over(size: Floats, speed: Floats) -> Floats:
 
 
 def _ways(ranks: _Ranks) -> Iterator[tuple[float, str]]:
-    """Yield what an all-to-all takes if every byte went a shortest way, all channels always busy.
-
-    Also of the channels of each dimension of a mesh or torus alone, which bytes cannot avoid.
-    """
+    """Yield what an all-to-all takes by shortest ways that keep all channels always busy."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
     network, hosts = ranks.network, len(ranks.weight)
-    ends = network.source, network.target
-    lengths = [(np.ones(network.num_links), "all channels")]
-    topology = network.topology.whole
-    router: Ints = np.arange(topology.num_routers)
-    if topology.ports_listed:  # a host is where its first port is
-        router = np.append(topology.injection_router[topology.port_offsets[:-1]], router)
-    if isinstance(topology.routers, Cube):
-        sides = topology.routers.sides
-        where = [np.unravel_index(router[network.vertices[end]], sides) for end in ends]
-        for number, (one, other) in enumerate(zip(*where, strict=True)):
-            along = (one != other).astype(np.float64)
-            lengths.append((along, f"the channels of dimension {number}"))
-    for length, said in lengths:
-        graph = csr_array((length, ends), shape=(network.num_vertices,) * 2)
-        apart = dijkstra(graph, indices=np.arange(hosts))[:, :hosts]
-        size = float(ranks.weight @ apart @ ranks.weight) / ranks.total
-        room = float(length @ network.rate)
-        if room:
-            yield size / room, f"Shortest ways fill {said}."
+    ends, length = (network.source, network.target), np.ones(network.num_links)
+    graph = csr_array((length, ends), shape=(network.num_vertices,) * 2)
+    apart = dijkstra(graph, indices=np.arange(hosts))[:, :hosts]
+    size = float(ranks.weight @ apart @ ranks.weight) / ranks.total
+    if room := float(network.rate.sum()):
+        yield size / room, "Shortest ways fill all channels."
 
 
 MOST_GROUPED = 4_000_000
