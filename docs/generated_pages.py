@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import tomllib
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +47,7 @@ def pages() -> dict[str, str]:
         "reference/questions.md": questions.replace(QUESTIONS, sections),
         "reference/topology.md": networks.replace(NETWORKS, spec_table()),
         "reference/commands.md": _commands(),
+        "reference/limits.md": _limits(),
         "gallery.md": _gallery(),
         "changelog.md": (DOCS.parent / "CHANGELOG.md").read_text().replace("](docs/", "]("),
     }
@@ -94,6 +97,47 @@ def command_names() -> dict[str, list[str]]:
         own = sorted(name for name in dict.fromkeys(names) if name.split()[0] == first)
         found[firsts.get(first, "More")] += own
     return found
+
+
+def limits(package: str) -> list[tuple[str, str, str, str]]:
+    """Return the limits that a package's modules declare, ``MOST_…`` and ``MAX_…``.
+
+    Names, values, the reason of each (the string below it), and the module. Limits of pictures are
+    left out: what is beyond them is merged or numbered, never refused.
+    """
+    root = Path(__import__(package).__file__ or "").parent
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        room = path.relative_to(root).parts[0]
+        body = ast.parse(path.read_text()).body if room not in ("drawing", "pages") else []
+        for here, below in pairwise(body):
+            if not isinstance(here, ast.Assign):
+                continue
+            names = ast.unparse(here.targets[0]).strip("()")
+            if not any(each.startswith(("MOST_", "MAX_")) for each in names.split(", ")):
+                continue
+            said = below.value if isinstance(below, ast.Expr) else None
+            reason = said.value if isinstance(said, ast.Constant) else ""
+            module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
+            found.append((names, ast.unparse(here.value), " ".join(str(reason).split()), module))
+    return found
+
+
+def _limits() -> str:
+    lines = [
+        "# Limits",
+        "Above which size does netloom refuse an input, leave an algorithm out, or estimate a "
+        "figure? Each limit keeps time or memory within what the input may need.",
+    ]
+    rows: dict[str, list[str]] = {}
+    for names, value, reason, module in limits("netloom") + limits("netloom_papers"):
+        cells = (f"`{names}`", f"`{value.strip('()')}`", _cell(reason), f"`{module}`")
+        room = ".".join(module.split(".")[:2])
+        rows.setdefault(room, []).append(f"| {' | '.join(cells)} |")
+    for room, some in rows.items():
+        head = "| limit | value | of what, and why | module |\n| --- | --- | --- | --- |"
+        lines.append("\n".join([f"## {room}\n", head, *some]))
+    return "\n\n".join(lines) + "\n"
 
 
 def _commands() -> str:

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 import yaml
@@ -17,7 +18,11 @@ DOCS = Path("docs")
 REFERENCE = sorted(
     page for page in (DOCS / "reference").glob("*.md") if page.stem not in ("index", "files")
 )
-GENERATED = {"changelog.md", "gallery.md", "reference/commands.md", "reference/questions.md"}
+GENERATED = {
+    "changelog.md",
+    "gallery.md",
+    *(f"reference/{name}.md" for name in ("commands", "limits", "questions")),
+}
 """Pages that netloom writes; see ``docs/generated_pages.py``."""
 
 
@@ -32,6 +37,13 @@ def test_every_page_is_in_the_navigation_once():
 
     written = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
     assert sorted(pages(settings["nav"])) == sorted(written | GENERATED)
+
+
+def test_every_limit_says_of_what_and_why():
+    limits = run_path("docs/generated_pages.py")["limits"]
+    found = [each for package in ("netloom", "netloom_papers") for each in limits(package)]
+    assert len(found) > 200
+    assert [module + "." + names for names, _, reason, module in found if not reason] == []
 
 
 def test_every_picture_is_shown_and_has_its_command():
