@@ -10,7 +10,6 @@ import typer
 from netloom import phases
 from netloom.base.errors import InputError
 from netloom.cli.edge import files_written
-from netloom_papers.processes.runtime import run_programs
 from tests.approved.asked import run as asked
 from tests.cli.test_edge import run
 
@@ -137,30 +136,6 @@ def test_what_was_written_is_read_again(written):
             assert found[figure] == after[figure]
 
 
-def test_two_ranks_share_each_of_some_scattered_hosts(written):
-    hosts = [f"h{31 * number % 72}" for number in range(32)]
-    Path("nodes").write_text("\n".join(f"{host} slots=2" for host in hosts))
-    command = f"map {LAMMPS} --on dragonfly:2x4x2 --nodes nodes --ranks-per-node 2 --rounds 4"
-    objective = json.loads(written(f"{command} --rankfile ranks.txt --json"))["objective"]
-    assert 0 < objective["bound"] <= objective["after"] < objective["before"]
-    lines = Path("ranks.txt").read_text().splitlines()
-    assert [line.split("=")[0] for line in lines] == [f"rank {rank}" for rank in range(64)]
-    used = [line.split("=")[1].removesuffix(" slot") for line in lines]
-    assert {host: used.count(host) for host in hosts} == dict.fromkeys(hosts, 2)
-
-
-def test_an_allocation_names_its_hosts_and_leaves_out_what_failed(written):
-    Path("nodes").write_text("rack[00-07]\nrack12\n")
-    Path("hosts").write_text("".join(f"rack{node:02}\n" for node in range(16)))
-    command = "map ring:8 --on mesh:4x4 --rounds 1 --nodes nodes --hosts hosts --failed-nodes 3"
-    out = written(f"{command} --rankfile ranks --rankfile-format mpich --save-mapping map.json")
-    assert "Run it: mpiexec -f ranks -n 8 ./program" in out
-    allowed = [0, 1, 2, 4, 5, 6, 7, 12]
-    used = {line.split(":")[0] for line in Path("ranks").read_text().splitlines()}
-    assert used == {f"rack{node:02}" for node in allowed}
-    assert sorted(json.loads(Path("map.json").read_text())["node_of"]) == allowed
-
-
 def test_what_a_user_names_is_no_markup(written):
     Path("n[").mkdir()
     Path("n[/x].csv").write_text("n[/0] b\n")
@@ -178,41 +153,6 @@ def change(what):
     data = json.loads(Path("plan.json").read_text())
     what(data)
     Path("plan.json").write_text(json.dumps(data))
-
-
-def test_programs_of_nodes_are_those_of_the_plan(written):
-    written(f"{SMALL} --schedule shared --one-way --out plan.json --programs nodes")
-    texts = sorted(file.name for file in Path("nodes").iterdir())
-    assert texts == [f"node-{node:02}.txt" for node in range(16)]
-    text = Path("nodes/node-07.txt").read_text()
-    assert text.startswith("node 7\n  instantiate_phase(0)\n")
-    assert text.count("send_element") == text.count("receive_element") == 15
-    out = written("compile verify plan.json")
-    assert out.startswith("✓ Verified: 240 connections in 4 phases break no rule.")
-    written(f"{SMALL} --out plan.json --programs programs.json")
-    programs = json.loads(Path("programs.json").read_text())
-    assert [each["node"] for each in programs] == list(range(16))
-    assert json.loads(Path("plan.json").read_text())["programs"] == programs
-
-
-def test_a_plan_runs_in_processes(written):
-    written("compile ring:4 --on mesh:2x2 --words 8 --out plan.json")
-    out = written("compile run plan.json")
-    assert out.startswith("✓ All 64 words of 8 connections arrived, in order and in their ")
-
-
-def test_programs_that_do_not_deliver_are_exit_code_1(written, monkeypatch):
-    """In one process: several wait for half a minute before they give up."""
-    written(f"{SMALL} --out plan.json")
-    change(lambda data: data["programs"][5]["phases"][0]["streams"][0][0].update(words=7))
-    monkeypatch.setattr(
-        "netloom_papers.processes.plans.run_programs",
-        lambda programs, plan, **_: run_programs(programs, plan, workers=1),
-    )
-    code, out, _ = asked("compile run plan.json")
-    assert code == 1
-    assert out.startswith("✗ Not delivered: 3 faults in 240 connections.")
-    assert "\n  first   phase 0, node 5: " in out
 
 
 def test_a_wrong_plan_is_one_line_and_exit_code_1(written):

@@ -4,14 +4,13 @@ import re
 
 import networkx as nx
 import numpy as np
-import polars as pl
 import pytest
 
 from netloom import compile_phases
-from netloom.base.errors import InputError, NoRouteError
+from netloom.base.errors import InputError
 from netloom.contention import MessageCosts
 from netloom.phases.execution import execute, message_passing
-from netloom.topology import Topology, graph_topology
+from netloom.topology import graph_topology
 from netloom.workload import process_graph
 
 TORUS = {"app": "torus:4x4", "on": "torus:4x4"}
@@ -42,20 +41,6 @@ def test_bytes_are_words_where_none_are_given():
     words = compile_phases(graph, "mesh:2").plan.connections.words
     assert words.tolist() == [3, 1024]
     assert compile_phases(graph, "mesh:2", word_bytes=8).plan.connections.words[1] == 512
-
-
-def test_one_row_a_connection_and_one_a_phase():
-    found = compile_phases("all-to-all:16", "torus:4x4", words=8, schedule="timetable")
-    table, phases = found.table(), found.phases()
-    assert len(table) == 240
-    assert (table["hops"] >= 1).all()
-    assert table["source_task"].to_list() == found.plan.connections.source_task.tolist()
-    summed = table.group_by("phase").agg(words=pl.col("words").sum(), end=pl.col("end").max())
-    assert phases["words"].to_list() == summed.sort("phase")["words"].to_list()
-    assert phases["makespan"].to_list() == summed.sort("phase")["end"].to_list()
-    assert phases["connections"].sum() == 240
-    assert phases["channels_used"].max() == found.max_channels_used == 12
-    assert (phases["processor_clocks"] <= phases["makespan"]).all()
 
 
 @pytest.mark.parametrize(
@@ -137,34 +122,6 @@ def test_simulation_is_that_of_the_phases_and_of_messages():
     assert data["conset"] == pytest.approx(found.clocks, rel=0.1)
 
 
-def test_slow_processors_send_messages_at_the_rate_of_channels():
-    found = compile_phases(**TORUS, words=16, clocks_per_word=10, execute=True)
-    fast = message_passing(found.plan.connections, found.plan.topology, MessageCosts())
-    assert found.simulated.message_passing == fast.clocks
-    assert found.message_costs["clocks_per_word"] == 10
-
-
-def test_an_interrupted_simulation_leaves_the_plan(monkeypatch):
-    def stopped(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("netloom.phases.execution.execute", stopped)
-    found = compile_phases(**TORUS, words=16, execute=True)
-    assert found.interrupted
-    assert found.to_dict()["simulated"]["conset"] is None
-    assert found.plan.num_phases == 1
-
-
-def test_broken_links_are_gone_round():
-    found = compile_phases("torus:4x4", "torus:4x4", words=4, failed_channels="0-1")
-    network = found.plan.topology
-    ends = {(network.source_end[c], network.target_end[c]) for c in found.plan.routes.channels}
-    assert ends.isdisjoint({(0, 1), (1, 0)})
-    assert (
-        found.table().filter((pl.col("source") == 0) & (pl.col("target") == 1))["hops"].item() > 1
-    )
-
-
 def chain(path, lines):
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -210,12 +167,6 @@ def test_a_wrong_line_of_an_order_is_named(tmp_path, line, said):
     file = chain(tmp_path / "order", ["0 1 < 1 2", line])
     with pytest.raises(InputError, match=re.escape(f"{file}{said}")):
         compile_phases("ring:4", "torus:4", order=file)
-
-
-def test_a_connection_that_no_network_holds():
-    one_way = Topology("one way", 2, np.array([0], np.int32), np.array([1], np.int32))
-    with pytest.raises(NoRouteError, match="no route from host 1 to host 0"):
-        compile_phases("ring:2", one_way)
 
 
 def test_messages_that_could_block_each_other_leave_the_phases():

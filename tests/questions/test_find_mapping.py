@@ -62,12 +62,6 @@ def test_the_table_has_every_mapping_that_it_was_compared_with(lammps):
         assert name == "random" or row["objective"] >= rows["result"]["objective"]
 
 
-def test_structure_is_found_and_stops_the_search():
-    found = find_mapping("mesh:8x8", "torus:8x8", objective="hop-bytes", seconds=60)
-    assert found.value == found.bound == 2 * 112
-    assert found.gain.kind == "bound"
-
-
 def test_a_mixture_is_scaled_by_identity():
     found = find_mapping(
         "binary-tree:15", "mesh:4x4", objective="hop-bytes:1,max-channel-load:3", rounds=1
@@ -106,12 +100,6 @@ def test_only_allocated_nodes_that_work_are_used(tmp_path):
         assert set(drawn.tolist()) <= set(allowed)
 
 
-def test_several_tasks_a_node():
-    found = find_mapping("ring:16", "mesh:2x4", tasks_per_node=2, **QUICK)
-    assert np.bincount(found.mapping).tolist() == [2] * 8
-    assert found.after.to_dict()["local_edges"] == 16
-
-
 def test_a_program_that_fits_on_one_node_needs_no_network():
     found = find_mapping("ring:4", "mesh:2x2", tasks_per_node=4, simulate=True, load=0.1, **QUICK)
     assert (found.before, found.after) == (None, None)
@@ -133,13 +121,6 @@ def test_a_layout_beside_what_it_promises():
     rows = {row.mapping: row.row() for row in found.starts}
     assert rows["tiles"]["channel_load_max"] == 3  # under dimension order
     assert rows["identity"]["objective"] == 16
-
-
-def test_layouts_are_mappings():
-    plain = analyze("binary-tree:63", "mesh:8x8", mapping="tiles", random_mappings=0)
-    assert plain.to_dict()["channel_load"]["max"] == 3
-    laid_out = find_mapping("binary-tree:63", "mesh:8x8", layout="tiles")
-    assert plain.node_of.tolist() == laid_out.mapping.tolist()
 
 
 def test_simulation_of_before_and_after():
@@ -248,11 +229,3 @@ def found_of(first, value, bound):
 def test_a_gain_is_that_of_the_objective(first, value, bound, kind, gains):
     told = gain_of(found_of(first, value, bound), None, None)
     assert (told.kind, told.gains) == (kind, gains)
-
-
-def test_a_mapping_that_cannot_be_simulated_is_found_all_the_same():
-    asked = {"routing": "shortest-path", "simulate": True, "load": 0.1, **QUICK}
-    found = find_mapping("random-regular:8,3", "torus:9", **asked)
-    assert found.simulated.before is None
-    assert "circle" in found.simulated.note
-    assert found.mapping.tolist()

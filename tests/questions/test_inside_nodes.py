@@ -274,16 +274,6 @@ def test_no_map_sends_more_bytes_between_nodes(tasks, seed, many, count, objecti
     assert found.bound <= found.value * (1 + 1e-9)
 
 
-def test_tensor_parallel_groups_stay_in_their_nodes():
-    """Tensor parallelism sends most. Rank order keeps it inside, and so does the mapping."""
-    found = nl.find_mapping(
-        "llm:tp=4,pp=2,dp=2,layers=8,hidden=1024,batch=16", "rail:2x2x4x4", rounds=4
-    )
-    node = found.network.node_of_host[found.applied]
-    assert (node.reshape(4, 4) == node.reshape(4, 4)[:, :1]).all()
-    assert found.inside_nodes > 0.9
-
-
 def test_a_job_takes_tasks_per_node():
     jobs = {
         many: prepared("check_fabric", on=RAILS, jobs="a=n[0-3]:ring:8", tasks_per_node=many).jobs
@@ -313,14 +303,3 @@ def test_mappings_are_simulated_at_one_pace_of_the_program():
     assert load == runs["before"].point.offered == 0.4
     sent = {"before": before / 4, "after": after / 2}  # of the mean of those that send
     assert runs["after"].point.offered == pytest.approx(0.4 * sent["after"] / sent["before"])
-
-
-def test_a_better_mapping_that_sends_more_between_nodes_is_named():
-    """Counted inside nodes too, a partition halves the busiest channel, but splits nodes."""
-    found = nl.find_mapping(
-        "examples/lammps-64.mtx", "fabric:examples/dgx-40.ibnetdiscover", rounds=0,
-        nodes="b05-p1-dgx-05-c[01-08]", tasks_per_node=8, count_inside_nodes=True,
-    )  # fmt: skip
-    assert found.unchanged
-    assert found.found.starts["partition"] < 0.5 * found.value
-    assert "Partition is not taken: between nodes it sends " in " ".join(found.lines())

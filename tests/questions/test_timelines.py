@@ -190,12 +190,6 @@ def test_phases_switch_and_move(more, asked, tmp_path):
     assert len(rules.of_kind(of_file, "phase")) == len(phases)
 
 
-def test_what_has_no_times_is_refused(asked, tmp_path):
-    xml = tmp_path / "ring.xml"
-    asked(f"compile collective all-gather --on ring:4 --size 8MB --msccl {xml}")
-    assert "no times" in asked(f"compile verify {xml}", expect=2)
-
-
 @pytest.mark.parametrize("engine", ["network", "worm", "flow"])
 def test_loops_of_the_last_traffic(engine, asked):
     data, file, names, slices, arrows, counters = asked(
