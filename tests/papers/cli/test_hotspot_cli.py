@@ -1,7 +1,5 @@
 """The command ``netloom hotspot``, and the figures of ``netloom validate``."""
 
-import pytest
-
 SMALL = "--pes 64 --hot-spots 4 --steps 300"
 
 
@@ -16,25 +14,3 @@ def cut_short(jobs, *, tell=None):
     """Run one job, and stop it at the first look after its first steps."""
     looks = iter([False])
     return [jobs[0](lambda: next(looks, True))]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--assign 1.5", "assign: found 1.5; expected a number from 0 to 1"),
-        ("critical-queue --queue 3", "--queue: found no such option"),
-    ],
-)
-def test_mistakes_are_one_line(netloom, options, said):
-    code, out, err = netloom("hotspot", options)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"netloom: {said}")
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("paper", ["", "router"])
-def test_other_papers_have_no_figures(netloom, tmp_path, paper):
-    code, _, err = netloom("validate", paper, f"--figures {tmp_path}")
-    assert code == 2
-    assert "figures: found figures of" in err
-    assert "those of chittor, shahrabi, rosenblum-mayr" in err

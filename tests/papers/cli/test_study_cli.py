@@ -1,13 +1,11 @@
 """The command ``netloom study``."""
 
-import json
-
 import polars as pl
 import pytest
 
 from netloom_papers import ledger
 from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot
-from netloom_papers.ledger import Item, Row, Validation
+from netloom_papers.ledger import Item, Row
 from netloom_papers.studies import model_accuracy
 
 TORUS = {
@@ -95,24 +93,6 @@ def test_a_figure_beside_what_is_printed(netloom, exhibit, tmp_path):
     assert len(pl.read_csv(tmp_path / "new/all.csv")) == 3 + 2 * 3 + 2 * 23
 
 
-@pytest.mark.parametrize(
-    ("plot", "where"),
-    [("here.png", "here.png"), ("a/b.svg", "a/b.svg"), ("folder", "folder/johnson-fig-9.svg")],
-)
-def test_the_picture_goes_where_it_is_wanted(netloom, exhibit, tmp_path, plot, where):
-    code, out, _ = netloom(f"study run johnson/fig-9 --plot {plot} --json")
-    assert code == 0
-    data = json.loads(out)
-    assert data["picture"] == where
-    assert data["study"] == "johnson/fig-9"
-    assert data["verdict"]["mark"] == "limited"
-    assert data["verdict"]["sentence"].startswith("Reproduced: 1 of 2 printed numbers")
-    assert [row["misprint"] for row in data["rows"]] == [False, True]
-    assert exhibit == [False]
-    assert (tmp_path / where).stat().st_size
-    assert not (tmp_path / "out").exists()
-
-
 def test_ctrl_c_ends_a_figure_with_one_line(netloom, monkeypatch, tmp_path):
     def stopped(_):
         raise KeyboardInterrupt
@@ -122,21 +102,6 @@ def test_ctrl_c_ends_a_figure_with_one_line(netloom, monkeypatch, tmp_path):
     assert (code, out) == (130, "")
     assert err == "netloom: johnson/fig-9 was stopped before its end: no answer\n"
     assert not (tmp_path / "out").exists()
-
-
-def test_all_figures_of_a_paper(netloom, exhibit, monkeypatch, tmp_path):
-    asked = []
-
-    def validate(paper, reference):
-        asked.append((paper, reference))
-        return Validation(())
-
-    monkeypatch.setattr("netloom_papers.studies.validate", validate)
-    code, out, _ = netloom("validate johnson --figures new")
-    assert (code, asked) == (0, [("johnson", None)])
-    assert "Figures: 1 in new" in out
-    assert "Table of sizes" in (tmp_path / "new/fig-9.svg").read_text()
-    assert exhibit == [False]
 
 
 def test_tables_goals_and_files(netloom, tmp_path):

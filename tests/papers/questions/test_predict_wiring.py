@@ -48,16 +48,3 @@ def test_no_square_mesh_no_peak_width():
 def test_mistakes_are_one_line(asked, said):
     with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
         predict_wiring(**asked)
-
-
-@pytest.mark.parametrize(
-    ("asked", "mark", "said"),
-    [
-        ({"nodes": 4, "distance": "worst"}, "limited", "At 4 nodes a mesh and a hypercube, wired "),
-        ({"nodes": 64, "distance": "neighbors"}, "fine", "At 64 nodes a mesh"),
-    ],
-)
-def test_the_verdict_says_how_much_sooner_messages_arrive(asked, mark, said):
-    verdict = predict_wiring(**asked).verdict
-    assert verdict.sentence.startswith(said)
-    assert verdict.mark == mark
