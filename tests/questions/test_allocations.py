@@ -37,30 +37,8 @@ def test_ranks_fill_the_list_in_its_order(verb):
         ask(nodes=NODES, mapping=[0, 4, 8, 9])
 
 
-def test_a_trace_fills_the_list_too(tmp_path):
-    ask, backwards = QUESTIONS["trace"], list(range(63, -1, -1))
-    nodes = tmp_path / "nodes"
-    nodes.write_text("\n".join(f"n{node} slots=1" for node in backwards))
-    assert answer(ask(nodes=str(nodes))) == answer(ask(mapping=backwards))
-
-
-def test_a_map_begins_with_ranks_in_the_order_of_the_list():
-    found = nl.find_mapping("ring:4", "mesh:4x4", nodes=LIST, rounds=0)
-    assert found.nodes.tolist() == sorted(NODES)
-    assert found.found.mappings["identity"].tolist() == NODES
-
-
 def test_random_mappings_keep_to_the_list():
     found = nl.analyze("ring:4", "mesh:4x4", nodes=LIST, mapping="random", random_mappings=3)
     assert sorted(found.node_of.tolist()) == sorted(NODES)
     assert max(each.own.path_length.max for each in found.random) <= 2
     assert found.random_mapping.expected is None  # that would be of all nodes
-
-
-def test_programs_on_nodes_of_their_own_may_name_them():
-    asked = {"load": 0.1, "cycles": 200}
-    by_name = nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@(1,1),7,n15"], **asked)
-    by_number = nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:3@5,7,15"], **asked)
-    assert answer(by_name) == answer(by_number)
-    with pytest.raises(InputError, match="host 1, which failed"):
-        nl.simulate("mesh:4x4", app=["ring:4@n[0-3]"], failed_nodes="1", **asked)

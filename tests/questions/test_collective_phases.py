@@ -114,29 +114,6 @@ def test_a_switch_is_a_barrier_unless_it_is_said():
     assert phased(found)[0].empty_seconds > point.steps * fastest
 
 
-ASKED = {"size": "64MB", "bandwidth": "25GB/s", "latency": "500ns"}
-UNIT = {**ASKED, "on": "rail:2x2x4x4", "algorithm": "all"}
-
-
-def test_who_is_cut_off_and_what_is_lost_is_said():
-    found = compare_collectives("all-reduce", failed_nodes="u0rail0", **UNIT)
-    whole = compare_collectives("all-reduce", routing=found.setup.routing, **UNIT)
-    data = found.to_dict()["whole"]
-    assert data["cut_off"] == ["n0.0", "n1.0"]
-    assert (found.num_ranks, data["ranks"]) == (14, 16)
-    assert data["routing"] == found.setup.routing == "spread"
-    assert data["left_out"] == {"hierarchical": "found no equal number of ranks per node"}
-    ran = {each.algorithm: each.seconds for each in whole.points}
-    assert {each["algorithm"]: each["seconds"] for each in data["points"]} == ran
-    alone = compare_collectives(
-        "all-reduce",
-        routing="spread",
-        nodes=found.ready.host_of,
-        **UNIT | {"algorithm": "bidirectional-ring"},
-    )
-    assert data["same_ranks_seconds"] == alone.points[0].seconds
-
-
 def test_a_slow_cable_that_nothing_uses_changes_no_pipeline(tmp_path):
     """Chunks suit the channels that carry something, so a failure there changes no time."""
     found = []

@@ -16,7 +16,6 @@ from netloom.phases.collectives.trees import least_time
 from netloom.phases.violations import InvalidPlanError
 from netloom.questions.compile_collective import MOST_STEPS, Collective
 from netloom.questions.register import by_verb
-from netloom.routing import parse_routing, paths
 from netloom.topology import topology
 from netloom.workload.programs.collectives.msccl import write_msccl
 
@@ -24,15 +23,6 @@ from netloom.workload.programs.collectives.msccl import write_msccl
 def test_what_can_be_asked_for_is_what_can_be_made_and_written():
     assert get_args(Collective) == SYNTHESISED
     assert MOST_STEPS == schedule_files.MOST_STEPS
-
-
-def test_ndv2_reaches_its_bound():
-    found = nl.compile_collective("all-gather", "examples/ndv2-2.toml", size="1GB").to_dict()
-    assert found["proven"]
-    assert found["bound_bandwidth"] == pytest.approx(25e9)
-    assert found["algorithm_bandwidth"] > 0.999 * 25e9
-    assert found["bus_bandwidth"] == pytest.approx(found["algorithm_bandwidth"] * 15 / 16)
-    assert "one channel of 12.5 GB/s" in found["bound"]
 
 
 def test_all_to_all_of_ndv2_has_the_bound_that_a_published_figure_exceeds():
@@ -67,29 +57,6 @@ def test_sizes_that_do_not_divide_are_padded(collective, size, padded):
         collective, "line:3", size=size, chunks=2, bandwidth=1e9, latency=0
     ).to_dict()
     assert found["padded_size"] == padded
-
-
-@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
-def test_installed_tables_give_the_routes(collective):
-    found = nl.compile_collective(
-        collective, "fabric:examples/dgx-40.ibnetdiscover", size="1GB",
-        routing="lfts:examples/dgx-40-minhop.lfts", ranks=48, latency="500ns", chunks=4,
-    )  # fmt: skip
-    schedule, topology = found.schedule, found.network.topology
-    assert found.speed.efficiency > 0.9
-    assert found.rounds >= 4 * 47
-    hosts, routing = schedule.network.host, tables(topology)
-    program = schedule.program
-    for message in range(0, program.num_messages, 97):
-        source, target = hosts[program.source[message]], hosts[program.target[message]]
-        way = paths(topology, routing, [source], [target]).whole(topology).channels
-        names = [topology.name_of(int(vertex)) for vertex in topology.target_end[way]]
-        taken = schedule.network.target[schedule.routes.of(message)]
-        assert [schedule.network.labels[vertex] for vertex in taken] == names
-
-
-def tables(topology):
-    return parse_routing("lfts:examples/dgx-40-minhop.lfts", topology)
 
 
 @pytest.fixture(name="plan")

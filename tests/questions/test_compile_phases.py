@@ -1,15 +1,11 @@
 """Compiled patterns: figures by hand, verdicts, simulation, and what may not be asked."""
 
-import re
-
 import networkx as nx
 import numpy as np
 import pytest
 
 from netloom import compile_phases
 from netloom.base.errors import InputError
-from netloom.contention import MessageCosts
-from netloom.phases.execution import execute, message_passing
 from netloom.topology import graph_topology
 from netloom.workload import process_graph
 
@@ -34,13 +30,6 @@ def test_the_gray_butterfly_is_two_phases_with_the_clocks_of_table_2():
     assert found.plan.num_phases == 2
     assert found.predicted.conset == 4112
     assert found.predicted.message_passing == 7872
-
-
-def test_bytes_are_words_where_none_are_given():
-    graph = process_graph(2, [0, 1], [1, 0], bytes=[10.0, 4096.0])
-    words = compile_phases(graph, "mesh:2").plan.connections.words
-    assert words.tolist() == [3, 1024]
-    assert compile_phases(graph, "mesh:2", word_bytes=8).plan.connections.words[1] == 512
 
 
 @pytest.mark.parametrize(
@@ -110,18 +99,6 @@ def test_what_the_formulas_cannot_tell_stays_open_until_it_is_simulated():
     assert simulated.outcome.factor == max(phases, messages) / min(phases, messages)
 
 
-def test_simulation_is_that_of_the_phases_and_of_messages():
-    found = compile_phases("all-to-all:16", "torus:4x4", words=32, execute=True, seed=5)
-    run = execute(found.plan, found.costs, timetable=found.timetable)
-    passed = message_passing(found.plan.connections, found.plan.topology, MessageCosts(), seed=5)
-    data = found.to_dict()["simulated"]
-    assert data["conset"] == run.clocks
-    assert data["message_passing"] == passed.clocks
-    assert data["phases"] == found.phases()["simulated"].to_list()
-    assert found.table()["simulated_end"].to_list() == run.end.tolist()
-    assert data["conset"] == pytest.approx(found.clocks, rel=0.1)
-
-
 def chain(path, lines):
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -152,21 +129,6 @@ def test_an_order_goes_on_through_what_stays_on_a_node():
     assert [given.describe(each) for each in pair] == ["0 -> 1", "2 -> 3"]
     with pytest.raises(InputError, match="a circle"):
         compile_phases(**asked, order=[*steps, ((2, 3), (1, 2))])
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("0 1 < 1", ":2: found '0 1 < 1'; expected a line such as '0 1 < 2 3'"),
-        ("0 1 < 1 2 < 2 3", ":2: found '0 1 < 1 2 < 2 3'"),
-        ("0 1 < 1 x", ":2: found 'x'; expected a whole number of at least 0"),
-        ("0 1 < 0 2", ":2: found 0 -> 2; expected edges of ring:4"),
-    ],
-)
-def test_a_wrong_line_of_an_order_is_named(tmp_path, line, said):
-    file = chain(tmp_path / "order", ["0 1 < 1 2", line])
-    with pytest.raises(InputError, match=re.escape(f"{file}{said}")):
-        compile_phases("ring:4", "torus:4", order=file)
 
 
 def test_messages_that_could_block_each_other_leave_the_phases():

@@ -80,13 +80,6 @@ def test_a_mixture_is_scaled_by_identity():
     )
 
 
-def test_weights():
-    app = process_graph(4, [0, 1, 2], [1, 2, 3], bytes=[8.0, 1, 1], messages=[1.0, 1, 9])
-    for weight, most in (("bytes", 8), ("messages", 9), ("uniform", 1)):
-        found = find_mapping(app, "mesh:2x2", weight=weight, **QUICK)
-        assert found.value == most
-
-
 def test_only_allocated_nodes_that_work_are_used(tmp_path):
     file = tmp_path / "allocated.txt"
     file.write_text("0-7\n# the rest is not ours\nn12,n13\n")
@@ -121,23 +114,6 @@ def test_a_layout_beside_what_it_promises():
     rows = {row.mapping: row.row() for row in found.starts}
     assert rows["tiles"]["channel_load_max"] == 3  # under dimension order
     assert rows["identity"]["objective"] == 16
-
-
-def test_simulation_of_before_and_after():
-    found = find_mapping("binary-tree:15", "mesh:4x4", layout="tiles", simulate=True)
-    run = found.simulated
-    busiest = max(each.mapped.limit.node_share.max() for each in (found.before, found.after))
-    most = min(1, found.after.mapped.limit.upper_bound, 1 / busiest)
-    assert run.load == pytest.approx(most, abs=0.001)
-    assert run.load <= most
-    assert {each.provenance.configuration["load"] for each in run.runs.values()} == {run.load}
-    told = found.to_dict()["simulated"]
-    before, after = (told[when]["worst_node_share"] for when in ("before", "after"))
-    assert before < after <= 1.05
-    rows = run.runs["before"].nodes()
-    shares = (rows["node_accepted"] / rows["node_offered"]).drop_nans()
-    assert before == pytest.approx(shares.min())
-    assert told["after"]["accepted"] > told["before"]["accepted"]
 
 
 def test_nothing_gained_changes_nothing():

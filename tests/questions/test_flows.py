@@ -29,24 +29,6 @@ def test_the_answer_has_what_was_promised():
     assert data["critical_path"]["flows"][0]["source_task"] == 3
 
 
-def test_both_kinds_of_injection_are_told_and_each_is_what_it_says():
-    options = {"app": "all-to-all:16", "flow_bytes": "1MB"}
-    each = {
-        injection: simulate_flows("leaf-spine:4x2x4", injection=injection, **options, **FAST)
-        for injection in ("in-order", "shared")
-    }
-    one, other = (found.to_dict() for found in each.values())
-    assert one["in_order_finish_seconds"] == one["finish_seconds"]
-    assert other["shared_finish_seconds"] == other["finish_seconds"]
-    for name in ("in_order_finish_seconds", "shared_finish_seconds"):
-        assert one[name] == pytest.approx(other[name])
-    assert one["finish_seconds"] > other["finish_seconds"] >= other["bound_seconds"]
-    assert one["lossless_finish_seconds"] == pytest.approx(other["lossless_finish_seconds"])
-    assert one["expected_error"] == other["expected_error"]
-    turns = simulate_flows("leaf-spine:4x2x4", sharing="lossless", **options, **FAST).to_dict()
-    assert turns["finish_seconds"] == turns["lossless_finish_seconds"]
-
-
 def test_the_flows_that_followed_each_other_make_up_the_finish():
     found = simulate_flows("leaf-spine:4x2x4", app="all-to-all:16", flow_bytes="1MB", **FAST)
     path = found.critical_path

@@ -83,19 +83,6 @@ def two_leaves(bandwidth=1.0, cycles=1):
     return attach_hosts(routers, np.array([0, 0, 1, 1]), name="two-leaves")
 
 
-def test_a_load_is_simulated_between_hosts():
-    found = nl.simulate(LEAVES, load=0.3, cycles=4000, routing="d-mod-k")
-    data = found.to_dict()
-    assert found.stable
-    assert found.accepted == pytest.approx(0.3, rel=0.05)
-    assert (data["nodes"], data["channels"], data["routing"]) == (12, 12, "d-mod-k")
-    assert data["hops"]["mean"] == pytest.approx(2 * 8 / 11, rel=0.05)  # the others of a leaf: 0
-    assert data["zero_load_latency"] < found.packet_latency
-    channels = found.channels()
-    assert channels["utilisation"].sum() == pytest.approx(12 * 0.3 * data["hops"]["mean"], rel=0.05)
-    assert found.nodes()["name"].to_list() == [f"h{host}" for host in range(12)]
-
-
 def test_hosts_of_one_router_keep_its_channels_free():
     found = nl.simulate(LEAVES, load=0.3, cycles=2000, traffic="pairs:0-1,2-3,5-6")
     used = found.to_dict()["utilisation"]

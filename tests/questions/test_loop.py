@@ -118,17 +118,6 @@ def test_what_one_channel_limits_is_the_same_flit_by_flit_and_with_worms():
     assert got["flow"] == pytest.approx(got["network"], rel=0.02)
 
 
-def test_programs_that_meet_slow_each_other_down_and_those_apart_do_not():
-    """Two rings on the same row meet; on rows of their own they do not."""
-    options = {"applied": 0.9, "message_flits": 100, "loops": 30, "engine": "flow"}
-    apart = nl.simulate_loop("torus:4x4", app=["ring:4@0-3", "ring:4@8-11"], **options)
-    for program in apart.point.programs:
-        assert program.slowdown == 1
-        assert program.slowdown_ci95 == 0
-    met = nl.simulate_loop("line:8", app=["ring:4@0,2,4,6", "ring:4@1,3,5,7"], **options)
-    assert all(program.slowdown > 1.1 for program in met.point.programs)
-
-
 FLOW = {"engine": "flow", "end_channels": 0}
 
 
@@ -159,12 +148,3 @@ def test_the_loop_of_a_message_alone_is_known_to_the_cycle(engine, tail):
     assert data["message_latency"] == data["unhindered_latency"] == message
     cut = simulate_loop("line:4", engine=engine, packet_flits=10, gap_cycles=5, **LONE).to_dict()
     assert cut["loop_cycles"]["mean"] == 50 + 5 * (3 + 10 + tail) + 4 * 5
-
-
-def test_packets_of_a_message_wait_for_each_other_only_with_a_gap():
-    waiting = simulate_loop("line:4", packet_flits=10, gap_cycles=5, **LONE)
-    at_once = simulate_loop("line:4", packet_flits=10, **LONE)
-    packet = waiting.network.router.zero_load_cycles(3, 10)
-    loop = waiting.to_dict()["loop_cycles"]["mean"]
-    assert loop == pytest.approx(50 + 5 * packet + 4 * 5, abs=6)
-    assert at_once.to_dict()["loop_cycles"]["mean"] == pytest.approx(50 + packet + 40, abs=6)

@@ -50,12 +50,3 @@ def test_the_path_is_split_by_parallelism(parallel, kinds):
     assert sum(parts.values()) == pytest.approx(found.finish)
     said = found.verdict.lines["split"]
     assert all(kind in said for kind in kinds)
-
-
-def test_cycles_are_split_too():
-    found = replay(
-        "leaf-spine:2x2x2", trace=f"llm:tp=2,dp=2,{MODEL}", engine="network", flit_bytes=4096,
-        bandwidth="25GB/s",
-    )  # fmt: skip
-    assert sum(found.parallelism.values()) == pytest.approx(found.finish)
-    assert set(found.to_dict()["parallelism"]) >= {"tensor", "data"}

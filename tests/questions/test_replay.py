@@ -177,15 +177,6 @@ def test_a_real_trace_is_told_whole(options):
     assert (log["sent"] >= log["ready"]).all()
 
 
-def test_a_path_longer_than_can_be_read_is_cut():
-    trace = random_trace(np.random.default_rng(1), 4, 200, 5, one_by_one=True)
-    data = replay("mesh:4", trace=trace).to_dict()
-    assert data["critical_path"]["length"] == 200
-    shown = [entry["id"] for entry in data["critical_path"]["entries"]]
-    assert shown == [str(entry) for entry in range(150, 200)]
-    assert data["provenance"]["not_repeatable"] == ["trace"]
-
-
 ROUTERS = ("three-stage", "canonical-4-stage", "speculative-2-stage", "single-cycle")
 SWITCHINGS = ("wormhole", "virtual-cut-through", "store-and-forward", "circuit")
 ROUTINGS = ("default", "adaptive", "valiant", "romm", "up-down", "layered")
@@ -219,16 +210,6 @@ def test_no_message_is_faster_than_unhindered(seed):
     assert (log["contention"] >= 0).all()
     if alone:
         assert (log.filter(log["size"] <= packet_flits)["contention"] == 0).all()
-
-
-@pytest.mark.parametrize("switching", ["wormhole", "circuit"])
-@pytest.mark.parametrize("end_channels", [0, 1])
-def test_worms_alone_take_what_they_take_unhindered(switching, end_channels):
-    trace = random_trace(np.random.default_rng(2), 16, 50, 30, one_by_one=True)
-    found = replay(
-        "torus:4x4", trace=trace, engine="worm", switching=switching, end_channels=end_channels
-    )
-    assert (found.messages()["contention"] == 0).all()
 
 
 def test_ways_of_different_lengths_for_packets_of_one_message():

@@ -80,14 +80,6 @@ def test_cycles_and_flits_stay_so_if_no_clock_is_known(tmp_path):
     assert timed.messages()["size"].to_list() == [8 * 128, 20 * 128]
 
 
-def test_the_same_trace_on_flits_and_flows_takes_nearly_the_same(tmp_path):
-    one = "id,source,target,flits\na,0,15,5000\n"
-    path = file_of(tmp_path, one)
-    flow = nl.replay("mesh:4x4", trace=path, engine="flow").finish
-    worm = nl.replay("mesh:4x4", trace=path, engine="worm").finish
-    assert flow == pytest.approx(worm, rel=0.01)
-
-
 def reduction(ranks, size):
     """A binomial tree to rank 0, as Schedgen writes it: rank r sends once it has received all."""
     lines = [f"num_ranks {ranks}"]
@@ -190,15 +182,6 @@ def test_tasks_on_one_node_send_each_other_at_once(tmp_path):
     assert log["hops"].to_list() == [0, 0]
     assert log["slowdown"].to_list() == [1, 1]
     assert len(found.run.moved) == 1
-
-
-def test_nothing_sent_takes_what_is_computed(tmp_path):
-    text = "id,time_seconds,compute_seconds,source\na,1,0.5,0\nb,,0.25,0\n"
-    found = nl.replay(TREE, trace=file_of(tmp_path, text), **RATES)
-    assert found.finish == 1.5
-    data = found.to_dict()
-    assert data["slowdown"] == {"mean": None, "p50": None, "p99": None, "max": None}
-    assert data["busiest"] == []
 
 
 def test_ctrl_c_gives_what_is_known(ctrl_c_after, tmp_path):

@@ -8,25 +8,6 @@ from netloom.topology import mesh
 SHORT = {"cycles": 1500}
 
 
-def test_one_load_has_all_that_was_promised():
-    found = simulate("mesh:8x8", load=0.2, vcs=4, buffer_flits=8, packet_flits=5)
-    data = found.to_dict()
-    assert data["offered"] == 0.2
-    assert data["accepted"] == pytest.approx(0.2, rel=0.02)
-    assert data["accepted"] <= data["created"] * 1.01
-    assert 0 < data["accepted_worst_node"] <= data["accepted"]
-    latency = data["packet_latency"]
-    assert data["zero_load_latency"] < latency["mean"] < latency["p99"] <= latency["max"]
-    assert latency["ci95"] < 0.02 * latency["mean"]
-    total = data["network_latency"]["mean"] + data["source_queue_latency"]["mean"]
-    assert total == pytest.approx(latency["mean"])
-    assert data["hops"]["mean"] == pytest.approx(16 / 3, rel=0.01)
-    moved = data["utilisation"]["mean"] * data["channels"] * data["cycles"]
-    assert data["flit_hops"] == pytest.approx(moved)
-    assert sum(data["histogram"]["packets"]) == data["packets"]
-    assert data["throughput_bounds"]["wormhole"]["load"] == pytest.approx(0.4921875)
-
-
 def test_techniques_side_by_side_are_in_order_at_zero_load():
     found = simulate("mesh:8x8", load=0.002, packet_flits=9, switching="all", cycles=120_000)
     data = found.to_dict()

@@ -7,8 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import netloom as nl
-from netloom.base.errors import InputError
 from netloom.drawing import programs as built, timelines
 from netloom.questions.register import kind_of
 from tests.approved.asked import run
@@ -205,13 +203,6 @@ def test_loops_of_the_last_traffic(engine, asked):
     assert rules.of_kind(slices, "compute")
     busiest = max(map(rules.passed, counters.values())) / last["cycles"]
     assert busiest == pytest.approx(last["utilisation_max"], rel=0.02)  # some are on their way
-
-
-def test_without_a_timeline_rows_are_not_kept():
-    found = nl.simulate_loop("mesh:2x2", applied=0.5, app="ring:4", loops=5)
-    assert found.point.kept is None
-    with pytest.raises(InputError, match="timeline=True"):
-        found.timeline()
 
 
 def test_more_rows_than_fit_are_left_out_and_counted(monkeypatch, trace, asked):

@@ -1,7 +1,5 @@
 """Functions of users that pick ports."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -52,17 +50,6 @@ def test_it_sees_router_goal_and_coin():
         assert walk(net, found, 1, 2, coin=coin)[0][1] == ups[place]
 
 
-def test_places_beyond_the_ports_are_the_nearest_port():
-    net = topology("leaf-spine:2x3x1")
-    ups = np.flatnonzero(net.routers.channel_source == 0)
-    for place, up in ((-5, ups[0]), (99, ups[-1])):
-
-        def beyond(router, goal, ports, used, coin, place=place):
-            return place
-
-        assert walk(net, routing_by_hop(net, beyond, num_vcs=1), 0, 1)[0][1] == up
-
-
 def test_what_can_deadlock_is_refused_with_the_circle():
     ring = topology("ring:5/1")
     with pytest.raises(DeadlockError) as refused:
@@ -97,22 +84,6 @@ def test_next_routers_can_be_given():
 def test_next_routers_that_lead_nowhere_are_refused(next_routers, wanted):
     with pytest.raises(InputError, match=wanted):
         routing_by_hop(topology("line:4/1"), last, num_vcs=2, next_routers=next_routers)
-
-
-def test_other_mistakes_are_refused():
-    net = topology("leaf-spine:2x2x1")
-
-    def opens(router, goal, ports, used, coin):
-        return len(open("file").read())  # noqa: PTH123
-
-    with pytest.raises(InputError, match=r"'open'.* expected a function of router, goal, ports"):
-        routing_by_hop(net, opens, num_vcs=1)
-    with pytest.raises(InputError, match="like: found 'valiant'; expected minimal, nca"):
-        routing_by_hop(net, last, num_vcs=1, like="valiant")
-    with pytest.raises(InputError, match="num_vcs: found 65"):
-        routing_by_hop(net, last, num_vcs=65)
-    with pytest.raises(TypeError, match="calls a function of this process"):
-        pickle.dumps(routing_by_hop(net, last, num_vcs=1))
 
 
 def test_what_was_made_before_is_taken_where_it_fits():
