@@ -3,10 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError
 from netloom.mapping import read_mapping, write_mapping
-from netloom.mapping.allocation import place_program
-from netloom.topology import mesh
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".json"])
@@ -44,16 +42,3 @@ def test_mistakes_name_the_file_and_the_line(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=message):
         read_mapping(tmp_path / name)
-
-
-def test_what_is_no_mapping_names_its_file(tmp_path):
-    (tmp_path / "m.txt").write_text("0\n0\n")
-    with pytest.raises(NotAMappingError, match=r"m.txt: found tasks 0 and 1 both on host 0"):
-        place_program(tmp_path / "m.txt", 2, mesh(4), seed=1, tasks_per_node=1)
-
-
-def test_files_that_cannot_be_read_or_written(tmp_path):
-    with pytest.raises(InputError, match="found a folder"):
-        read_mapping(tmp_path)
-    with pytest.raises(InputError, match="found a place that cannot be written"):
-        write_mapping(tmp_path / "missing" / "m.txt", [0], "ring:4")

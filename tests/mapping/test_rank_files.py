@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError
 from netloom.mapping import (
     FORMATS,
     how_to_apply,
@@ -73,20 +73,6 @@ def test_cray_order_refilled_by_slots_gives_the_mapping_back(per_node, full_node
     assert [node_of[rank] for rank in order] == [s // per_node for s in range(len(order))]
 
 
-@pytest.mark.parametrize(
-    ("node_of", "message"),
-    [
-        ([0, 3, 1], "node 2 idle before occupied node 3"),
-        ([1, 2], "node 0 idle before occupied node 2"),
-        ([0, 0, 1, 2, 2], "1 ranks on node 1 and 2 on node 0"),
-        ([0, 1, 1], "2 ranks on node 1 and 1 on node 0"),
-    ],
-)
-def test_what_a_cray_order_cannot_say(node_of, message):
-    with pytest.raises(InputError, match=message):
-        rank_file(node_of, "cray")
-
-
 @pytest.mark.parametrize("kind", FORMATS)
 def test_what_is_written_is_the_text_and_the_command_names_the_file(tmp_path, kind):
     path = tmp_path / "my ranks"
@@ -114,19 +100,3 @@ def test_mistakes_in_a_host_file(tmp_path, text, message):
     (tmp_path / "hosts").write_text(text)
     with pytest.raises(InputError, match=message):
         read_hosts(tmp_path / "hosts")
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: rank_file([0], "pbs"), InputError, "format: found 'pbs'; expected one of openmpi"),
-        (lambda: how_to_apply("pbs", "r", 1), InputError, "format: found 'pbs'"),
-        (lambda: rank_file([0, 4], hosts=["a"] * 4), InputError, "4 host names; .* at least 5"),
-        (lambda: rank_file([]), InputError, "mapping: found no tasks"),
-        (lambda: rank_file([0, -1]), NotAMappingError, "task 1 on host -1"),
-        (lambda: rank_file([0.5]), NotAMappingError, "values of type float64"),
-    ],
-)
-def test_mistakes_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

@@ -191,9 +191,3 @@ def test_an_interval_widens_a_row_and_a_reason_never_passes_it(one_item):
     assert (b.within, b.reason, b.misprint, b.tolerance) == (False, "known", True, 0.05)
     assert not a.misprint
     assert (c.printed, c.tolerance, c.within) == (0, 1, True)
-
-
-def test_what_is_compared_has_to_be_what_is_printed(one_item):
-    item = one_item(Item("i", lambda _: {}), kind="printed", values={"a": 1}, within=0)
-    with pytest.raises(AssertionError, match="i: "):
-        compare("p", item)

@@ -108,24 +108,6 @@ def test_placing_and_assigning_by_the_same_seed_are_independent():
     assert chi_square(counts, [400] * 6) < 20.5  # 5 degrees of freedom, 0.1 %
 
 
-@pytest.mark.parametrize(
-    ("named", "message"),
-    [
-        ({"per_pe": 4}, "per_pe: found 4; expected 1 to 3, the hot spots"),
-        ({"per_pe": 0}, "per_pe: found 0"),
-        ({"probability": 1.01}, "assign: found 1.01; expected a probability from 0 to 1"),
-        ({"probability": nan}, "assign: found nan"),
-        ({"pes": 0}, "pes: found 0"),
-        ({"pes": 2**28}, "per_pe: found 536870912 places"),
-        ({"seed": -2}, "seed: found -2"),
-    ],
-)
-def test_what_cannot_be_assigned_is_refused(named, message):
-    arguments = {"pes": 8, "hot_spots": np.arange(3), "per_pe": 2, "probability": 0.5, **named}
-    with pytest.raises(InputError, match=message):
-        assign_hot_spots(**arguments)
-
-
 @pytest.mark.parametrize("field", ["rate", "hot_fraction", "assign", "new", "remove"])
 @pytest.mark.parametrize("value", [-0.01, 1.01, nan])
 def test_a_probability_is_one(field, value):

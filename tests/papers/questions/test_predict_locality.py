@@ -137,9 +137,3 @@ def test_a_million_nodes_and_a_curve():
 def test_mistakes_are_one_line(asked, said):
     with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
         predict_locality(**asked)
-
-
-def test_tasks_that_send_nothing_are_refused():
-    graph = process_graph(4, [0, 1, 2], [1, 2, 3])
-    with pytest.raises(InputError, match=r"app: found task 3 of .*, which sends no bytes"):
-        predict_locality(on="torus:4", app=graph)

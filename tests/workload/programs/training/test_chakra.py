@@ -256,11 +256,3 @@ def test_groups_that_were_there_before_do_not_stay(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"1": [7, 8]}')
     write_chakra(rank_program("llm:tp=2,layers=2,hidden=64"), tmp_path / "x.%d.et")
     assert rank_trace(f"chakra:{tmp_path}/x.%d.et").num_tasks == 2
-
-
-def test_unequal_parts_are_refused(tmp_path: Path) -> None:
-    program = rank_program("llm:dp=2,ep=2,layers=1,hidden=64,experts=2,skew=1")
-    with pytest.raises(InputError, match="all-to-all with unequal parts"):
-        write_chakra(program, tmp_path / "x.%d.et")
-    with pytest.raises(InputError, match="no %d for the rank"):
-        write_chakra(rank_program("llm:tp=2,layers=1,hidden=64"), tmp_path / "x.et")
