@@ -67,7 +67,11 @@ def test_every_question_has_a_picture_and_parts(name):
     assert [kind.words for kind in all_kinds() if getattr(kind.answer, name) is bare] == []
 
 
-@pytest.mark.parametrize("asked", list(ANSWERS))
+FIRST = {name.partition(",")[0]: name for name in reversed(ANSWERS)}
+"""An answer of each verb. Of the others ``test_recorded`` has records come back as they were."""
+
+
+@pytest.mark.parametrize("asked", FIRST.values())
 def test_a_record_that_was_kept_gives_the_same_picture(asked):
     kept = record(ANSWERS[asked]())
     again = there_and_back(kept)

@@ -8,7 +8,6 @@ import pytest
 from netloom import simulate
 from netloom.pages.curve_verdicts import compare_pair, decide, highest_shared
 from netloom.pages.curves import Curve, CurveGroup, find_curves
-from netloom.pages.figure import curve_figures
 from netloom.questions.recorded import record
 from netloom.questions.simulate.load import BY_LOAD
 
@@ -194,22 +193,6 @@ def test_a_pair_is_compared_at_loads_of_either_and_only_where_both_are_known():
     assert pair.loads.tolist() == [0.2, 0.3]
     # 1 / latency is straight: 1/20 and 1/40 make 3/80 half-way
     assert pair.ratio.tolist() == pytest.approx([40 * 3 / 80 - 1, (1 / (3 / 160)) / 40 - 1])
-
-
-def test_loads_at_which_some_runs_fell_behind_are_drawn_hollow_and_not_compared():
-    part = curve("a", [(0.1, 20.0, 1.0), (0.2, 25.0, 1.0), (0.3, 60.0, None)], fell=0.35)
-    behind = pl.Series("behind", [0, 0, 1])
-    part = replace(part, table=part.table.with_columns(behind, runs=pl.lit(3)))
-    rest = curve("b", [(0.1, 21.0, 1.0), (0.2, 35.0, 1.0), (0.3, 61.0, 1.0)])
-    assert part.at(0.3) is None
-    assert highest_shared((part, rest)) == 0.2
-    assert compare_pair(part, rest).loads.tolist() == [0.1, 0.2]
-    assert decided(part, rest).verdict.note == "At 0.3, a carried the load in 2 of 3 runs."
-    figure = curve_figures(group(part, rest))[0]
-    assert "Hollow: some runs fell behind" in figure.caption
-    assert [row[-1] for row in figure.data.rows] == ["3", "3", "2 of 3", "1", "1", "1"]
-    assert [each["mark"].get("filled") for each in figure.spec["layer"]].count(False) == 1
-    assert "Hollow" not in curve_figures(group(rest, sweep("c", 0.3, 0.5)))[0].caption
 
 
 def test_a_curve_goes_on_to_the_load_that_the_text_says_it_keeps_up_with():

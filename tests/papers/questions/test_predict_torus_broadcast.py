@@ -22,15 +22,6 @@ def test_one_rate_is_what_the_model_says(variant):
     assert data["channel_utilisation"] == pytest.approx(32 * data["channel_rate"])
 
 
-def test_past_saturation_there_are_no_latencies():
-    found = predict_torus_broadcast(**SMALL, rate=0.05)
-    data = found.to_dict()
-    assert found.saturated
-    for name in ("latency", "network_latency", "source_wait", "held_vcs"):
-        assert data[name] is None
-    assert data["channel_rate"] > 0
-
-
 def test_a_curve_goes_to_where_it_saturates():
     found = predict_torus_broadcast(**SMALL)
     table = found.table()
@@ -101,16 +92,6 @@ def test_without_load_the_ends_take_three_cycles():
     assert data["simulated"]["latency"] == pytest.approx(data["latency"], abs=0.08)  # 1600 messages
 
 
-def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
-    ctrl_c_after(40)
-    found = predict_torus_broadcast(
-        16, rate=[0.001, 0.0015], simulate=True, precision=1e-6, most_cycles=2**30
-    )
-    assert found.interrupted
-    assert found.to_dict()["interrupted"]
-    assert all(point["latency"] > 0 for point in found.to_dict()["points"])
-
-
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -134,17 +115,3 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
 def test_mistakes_are_one_line(asked, said):
     with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
         predict_torus_broadcast(**asked)
-
-
-@pytest.mark.parametrize(
-    ("asked", "mark", "said"),
-    [
-        ({"rate": 0.015}, "limited", "About 114 cycles at rate 0.015 (36.1 idle, model error 22"),
-        ({"rate": [0.001, 0.004]}, "fine", "All 2 rates are carried: about 44.7 cycles at rate"),
-        ({"rate": 0.002, "variant": "printed"}, "fine", "About 41.9 cycles at rate 0.002 (36 idl"),
-    ],
-)
-def test_the_verdict_says_the_latency_or_the_limit(asked, mark, said):
-    verdict = predict_torus_broadcast(8, **asked).verdict
-    assert verdict.sentence.replace("\u00a0", " ").startswith(said)
-    assert verdict.mark == mark
