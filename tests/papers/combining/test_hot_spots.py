@@ -54,32 +54,6 @@ def test_spaced_hot_spots_never_come_round(deviation):
         assert len(set(found.tolist())) == 8
 
 
-@pytest.mark.parametrize(
-    ("named", "message"),
-    [
-        ({"count": 0}, "hot_spots: found 0; expected 1 to 512, the modules"),
-        ({"count": 513}, "hot_spots: found 513"),
-        (
-            {"spacing": 61, "deviation": 4},
-            r"spacing: found 8 hot spots \* \(61 \+ 4\) modules = 520",
-        ),
-        ({"spacing": 0}, "spacing: found 0"),
-        ({"spacing": -3}, "spacing: found -3"),
-        ({"spacing": 3, "deviation": 4}, "deviation: found 4; expected 0 to 3, the spacing"),
-        ({"spacing": 3, "deviation": -1}, "deviation: found -1"),
-        ({"deviation": 1}, "deviation: found 1 without a spacing"),
-        ({"seed": -1}, "seed: found -1"),
-        ({"modules": 0}, "pes: found 0"),
-        ({"modules": 2**40}, "pes: found 1099511627776 modules"),
-    ],
-)
-def test_what_cannot_be_placed_is_refused(named, message):
-    arguments = {"modules": 512, "count": 8, **named}
-    with pytest.raises(InputError, match=message) as caught:
-        place_hot_spots(arguments.pop("modules"), arguments.pop("count"), **arguments)
-    assert "\n" not in str(caught.value)
-
-
 def test_every_list_of_a_pe_is_as_likely_as_d_rounds_make_it():
     # c of D rounds succeed: C(D, c) p^c (1 - p)^(D - c); then each ordered choice of c from H
     modules, rounds, p, pes = [5, 0, 9, 2], 3, 0.6, 40_000

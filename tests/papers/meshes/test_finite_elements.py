@@ -195,23 +195,6 @@ def test_unusable_files_are_told_in_a_line(tmp_path, capsys, file, text, line):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("spec", "line"),
-    [
-        ("fem:plate", "found no number of parts; expected a mesh and its parts"),
-        ("fem:plate/many", "found 'many'; expected a whole number of at least 1"),
-        ("fem:plate/0", "found '0'; expected a whole number of at least 1"),
-        ("fem:bridge/64", "found mesh 'bridge'; expected plate, cracked-plate,"),
-        ("fem:", "found no number of parts"),
-    ],
-)
-def test_unusable_specs_are_told_in_a_line(spec, line):
-    with pytest.raises(InputError) as told:
-        read(spec)
-    assert str(told.value).startswith(f"{spec}: ")
-    assert line in str(told.value)
-
-
 @with_gmsh
 @pytest.mark.parametrize("paper", TABLE_4)
 def test_generated_meshes_have_the_sizes_of_table_4_and_the_structure_that_is_kept(paper):

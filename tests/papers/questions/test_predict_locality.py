@@ -1,11 +1,9 @@
 import json
-import re
 
 import numpy as np
 import pytest
 
 from netloom import predict_locality, process_graph, simulate_transactions, topology
-from netloom.base.errors import InputError
 from netloom_papers.models import locality as model
 
 LAMMPS = "examples/lammps-64.mtx"
@@ -109,31 +107,3 @@ def test_a_million_nodes_and_a_curve():
     hops = found.table().filter(mapping="random")["per_hop_latency"]
     assert hops.is_sorted()
     assert hops[-1] == pytest.approx(found.per_hop_limit, rel=0.02)
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"nodes": 1}, "nodes: found 1; expected at least 4: two a side in 2 dimensions"),
-        ({"nodes": 64, "dimensions": 7}, "nodes: found 64; expected at least 128: two a side"),
-        ({"nodes": 64, "distance": 8.1}, "distance: found 8.1; expected at most 8, half-way"),
-        ({"nodes": [64, 1e6], "distance": 9}, "distance: found 9; expected at most 8, half-way"),
-        ({"on": "torus:5x5", "distance": 4.5}, "distance: found 4.5; expected at most 4, half-way"),
-        ({"critical_messages": 4}, "critical_messages: found 4 of the 3.2 messages of a trans"),
-        ({"nodes": 64, "on": "torus:8x8"}, "nodes: found 64 as well as on; expected one of them"),
-        ({"dimensions": 2, "on": "torus:8x8"}, "dimensions: found 2 as well as on"),
-        ({"contexts": 5}, "contexts: found 5; expected at most the 4 of Alewife's processor, or"),
-        ({"app": "ring:64"}, "on: found no network for the program; expected a torus"),
-        ({"mapping": "random"}, "mapping: found 'random'; expected app"),
-        ({"mapping": np.arange(64)}, "mapping: found a value; expected app"),
-        ({"on": "torus:8x8", "app": "ring:32"}, "app: found 32 tasks for the 64 nodes of torus"),
-        (
-            {"on": "torus:8x8", "app": "ring:64", "distance": 2},
-            "distance: found 2 as well as app; expected one of them; mapping distance:2 makes",
-        ),
-        ({"message_flits": 0.5}, "message_flits: found 0.5; expected at least 1"),
-    ],
-)
-def test_mistakes_are_one_line(asked, said):
-    with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
-        predict_locality(**asked)
