@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from netloom.base.errors import InputError
 from netloom.contention.channel_queueing import (
     ChannelRouter,
     channel_saturation,
@@ -32,6 +33,11 @@ def traffic_flows(net, name, vcs):
     traffic = parse_traffic(name, net)
     source, target, weight = traffic.matrix()
     return follow_flows(routing, source, target, weight * traffic.rate.sum())
+
+
+def follow_pairs(sources, targets, rates):
+    routing = virtual_channel_routing(mesh(3, 3), "dimension-order", num_vcs=2)
+    return follow_flows(routing, sources, targets, rates)
 
 
 def geo_d_1(load, flits):
@@ -254,3 +260,30 @@ def test_short_buffers_limit_sources_and_channels(on, flits, router, limit):
 
 
 # Mistakes.
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f: prepare_channels(f, ChannelRouter(vcs=2)), "vcs: found 2; expected 4"),
+        (lambda f: prepare_channels(f, flits=0), "flits: found 0"),
+        (
+            lambda f: prepare_channels(f, ChannelRouter(switching="virtual-cut-through"), flits=9),
+            "buffer_flits: found 8 for packets of 9 flits",
+        ),
+        (lambda f: predict_channels(prepare_channels(f), -1), "load: found -1"),
+        (lambda f: predict_channels(prepare_channels(f), float("nan")), "load: found nan"),
+        (lambda f: channel_saturation(prepare_channels(f), latency_factor=1), "latency_factor"),
+        (lambda _: ChannelRouter(vcs=0), "vcs: found 0"),
+        (lambda _: ChannelRouter(end_cycles=-1), "end_cycles: found -1"),
+        (lambda _: line_flows([0], [1], [-1], vcs=1), "rates: found -1.0"),
+        (lambda _: line_flows([0], [1], [0], vcs=1), "rates: found nothing sent"),
+        (lambda _: line_flows([0], [1], [1, 2], vcs=1), "paths: found 1 targets, 2 weights"),
+        (lambda _: follow_pairs([0], [9], [1]), "targets: found node 9; expected 0 to 8"),
+        (lambda _: follow_pairs([-1], [1], [1]), "sources: found node -1"),
+    ],
+)
+def test_mistakes_are_named(call, message):
+    flows = line_flows([0], [1], [1.0], vcs=4)
+    with pytest.raises(InputError, match=message):
+        call(flows)

@@ -1,5 +1,7 @@
 """Functions of users that pick ports."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -84,6 +86,22 @@ def test_next_routers_can_be_given():
 def test_next_routers_that_lead_nowhere_are_refused(next_routers, wanted):
     with pytest.raises(InputError, match=wanted):
         routing_by_hop(topology("line:4/1"), last, num_vcs=2, next_routers=next_routers)
+
+
+def test_other_mistakes_are_refused():
+    net = topology("leaf-spine:2x2x1")
+
+    def opens(router, goal, ports, used, coin):
+        return len(open("file").read())  # noqa: PTH123
+
+    with pytest.raises(InputError, match=r"'open'.* expected a function of router, goal, ports"):
+        routing_by_hop(net, opens, num_vcs=1)
+    with pytest.raises(InputError, match="like: found 'valiant'; expected minimal, nca"):
+        routing_by_hop(net, last, num_vcs=1, like="valiant")
+    with pytest.raises(InputError, match="num_vcs: found 65"):
+        routing_by_hop(net, last, num_vcs=65)
+    with pytest.raises(TypeError, match="calls a function of this process"):
+        pickle.dumps(routing_by_hop(net, last, num_vcs=1))
 
 
 def test_what_was_made_before_is_taken_where_it_fits():
