@@ -16,10 +16,12 @@ from netloom.base.errors import InputError
 from netloom.base.words import held_together, number, percent
 from netloom.experiments import load_results, run
 from netloom.experiments.findings import Refused
+from netloom.pages.curve_verdicts import best_of
 from netloom.pages.curves import deviations, find_curves
 from netloom.pages.page import figures_on, page_of
-from netloom.pages.sections import figures_by_part
+from netloom.pages.sections import figures_by_part, varied_in
 from netloom.pages.write import render, report
+from netloom.questions.analyze import Analysis
 from netloom.questions.recorded import record
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
 from tests.pages.report.page_samples import small_results
@@ -251,6 +253,26 @@ def test_what_has_no_answer_is_said_before_the_verdict(page):
     assert "3 still to be answered, 1 that cannot be asked (mesh:4x4: found 16" in notice
     text = render(part)
     assert text.index('role="note"') < text.index('id="answer"')
+
+
+@pytest.fixture(scope="module")
+def analyses():
+    return [
+        record(nl.analyze("examples/lammps-64.mtx", on, mapping=mapping, random_mappings=0))
+        for on in ("torus:8x8", "mesh:8x8")
+        for mapping in ("identity", "random")
+    ]
+
+
+def test_the_highest_bound_is_taken_and_compared_with_the_next(analyses):
+    best = best_of(list(zip(varied_in(analyses), analyses, strict=True)))
+    bounds = sorted(Analysis.from_json(each.figures).measure().value for each in analyses)
+    assert best.chosen == ("torus:8x8, rank order",)
+    assert best.verdict.mark == "fine"
+    assert best.verdict.sentence.startswith("Take torus:8x8, rank order: it carries up to 88")
+    change = 100 * (bounds[-1] / bounds[-2] - 1)
+    assert f"{change:.2g}\u00a0% more than mesh:8x8, rank order" in best.verdict.sentence
+    assert len(best.verdict.sentence.split()) <= 30
 
 
 def figure(on):
