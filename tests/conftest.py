@@ -30,7 +30,6 @@ LONGEST = (
     "properties/test_hosted_network.py",
     "properties/test_by_hop.py",
     "properties/test_flow.py",
-    "questions/test_all_together.py",
     "questions/test_recorded.py",
     "questions/test_allocations.py",
     "simulation/network/test_engine.py",

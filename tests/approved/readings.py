@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from netloom.base.errors import InputError, NoRouteError
+from netloom.mapping import read_hosts, read_mapping
 from netloom.mapping.allocation import allocated_hosts
 from netloom.routing import parse_routing, read_routes, virtual_channel_routing
 from netloom.routing.forwarding.lfts import read_lfts
@@ -81,6 +82,10 @@ READERS = {
     "dump dump": lambda path, on: read_lfts(topology(on), path),
     "lanes lanes": lambda path, on: read_lfts(topology(on), _with_levels(on, lanes=path)),
     "levels levels": lambda path, on: read_lfts(topology(on), _with_levels(on, levels=path)),
+    "mapping m.txt": read_mapping,
+    "mapping m.json": read_mapping,
+    "rank file ranks.txt": lambda path: read_mapping(path, {"a": 0, "b": 1}),
+    "host file hosts": read_hosts,
     "routes routes.txt": lambda path, on: read_routes(topology(on), path),
 }
 

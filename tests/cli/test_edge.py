@@ -94,20 +94,6 @@ def test_a_bug_keeps_its_traceback(monkeypatch):
         run_guarded(lambda: 1 / 0)
 
 
-def test_a_picture_says_what_it_lacks(tmp_path):
-    resource = pytest.importorskip("resource")
-    assert resource.RLIMIT_AS
-    code = (
-        "import resource; resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))\n"
-        "from netloom.drawing.save import check_address_space as check\n"
-        "try: check()\n"
-        "except ValueError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "found a limit of 8 GiB of addresses" in done.stdout
-    assert "ulimit -v unlimited" in done.stdout
-
-
 def test_long_and_strange_values_are_one_short_line():
     error = InputError("x" * 9000, "\x1b[2J" + "y" * 9000, "z")
     assert len(str(error)) < 1500

@@ -1,14 +1,12 @@
 """The commands ``netloom run``, ``results`` and ``schema``."""
 
 import json
-import sys
 from io import StringIO
 
 import polars as pl
 import pytest
 
 from netloom.experiments import run as run_experiment
-from netloom.experiments.runner import LostError
 from tests.approved.asked import run
 from tests.experiments.small import write
 
@@ -79,15 +77,6 @@ def test_points_that_cannot_be_asked_end_with_2(tmp_path):
     lines = err.splitlines()
     assert len(lines) == 2  # one a reason
     assert all(line.startswith("netloom: a point cannot be asked: ") for line in lines)
-
-
-def test_a_worker_that_is_lost_is_one_line_and_exit_code_1(tmp_path, monkeypatch):
-    def lost(*_, **__):
-        raise LostError("workers", "one that died", "fewer")
-
-    monkeypatch.setattr(sys.modules["netloom.experiments.runner"], "run", lost)
-    code, _, said = run(f"run {write(tmp_path)}")
-    assert (code, said) == (1, "netloom: workers: found one that died; expected fewer\n")
 
 
 def test_results_are_tables_that_others_read(tmp_path):

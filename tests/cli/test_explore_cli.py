@@ -2,8 +2,6 @@
 
 import json
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -95,18 +93,4 @@ def test_a_page_is_served_by_its_own_name_and_address_alone(served, capfd):
         assert asked(port, other)[:2] == (404, "text/plain")
     page.unlink()
     assert asked(port, path)[0] == 404
-    assert capfd.readouterr() == ("", "")
-
-
-def test_a_reader_that_goes_away_is_no_matter(served, capfd):
-    page, server, path = served
-    port, server.daemon_threads = server.server_port, False  # they are waited for
-    for _ in range(3):
-        with socket.create_connection(("127.0.0.1", port)) as reader:
-            reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            reader.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-            reader.recv(10)
-    assert asked(port, path)[2] == page.read_bytes()
-    server.shutdown()
-    server.server_close()
     assert capfd.readouterr() == ("", "")

@@ -136,30 +136,6 @@ def test_what_was_written_is_read_again(written):
             assert found[figure] == after[figure]
 
 
-def test_two_ranks_share_each_of_some_scattered_hosts(written):
-    hosts = [f"h{31 * number % 72}" for number in range(32)]
-    Path("nodes").write_text("\n".join(f"{host} slots=2" for host in hosts))
-    command = f"map {LAMMPS} --on dragonfly:2x4x2 --nodes nodes --ranks-per-node 2 --rounds 4"
-    objective = json.loads(written(f"{command} --rankfile ranks.txt --json"))["objective"]
-    assert 0 < objective["bound"] <= objective["after"] < objective["before"]
-    lines = Path("ranks.txt").read_text().splitlines()
-    assert [line.split("=")[0] for line in lines] == [f"rank {rank}" for rank in range(64)]
-    used = [line.split("=")[1].removesuffix(" slot") for line in lines]
-    assert {host: used.count(host) for host in hosts} == dict.fromkeys(hosts, 2)
-
-
-def test_an_allocation_names_its_hosts_and_leaves_out_what_failed(written):
-    Path("nodes").write_text("rack[00-07]\nrack12\n")
-    Path("hosts").write_text("".join(f"rack{node:02}\n" for node in range(16)))
-    command = "map ring:8 --on mesh:4x4 --rounds 1 --nodes nodes --hosts hosts --failed-nodes 3"
-    out = written(f"{command} --rankfile ranks --rankfile-format mpich --save-mapping map.json")
-    assert "Run it: mpiexec -f ranks -n 8 ./program" in out
-    allowed = [0, 1, 2, 4, 5, 6, 7, 12]
-    used = {line.split(":")[0] for line in Path("ranks").read_text().splitlines()}
-    assert used == {f"rack{node:02}" for node in allowed}
-    assert sorted(json.loads(Path("map.json").read_text())["node_of"]) == allowed
-
-
 def test_what_a_user_names_is_no_markup(written):
     Path("n[").mkdir()
     Path("n[/x].csv").write_text("n[/0] b\n")

@@ -139,13 +139,6 @@ def test_a_ring_splits_ties_and_virtual_channels():
     assert inside.tolist() == [[0.5, 0.5], [0.25, 0.75]]
 
 
-@pytest.mark.parametrize("name", ["adaptive", "west-first", "o1turn", "valiant"])
-def test_routings_with_a_choice_are_left_to_the_simulator(name):
-    routing = virtual_channel_routing(mesh(4, 4), name, num_vcs=4)
-    with pytest.raises(InputError, match="leaves no choice of channels"):
-        follow_flows(routing, [0], [10], [1.0])
-
-
 # Properties.
 
 

@@ -10,7 +10,7 @@ from netloom.contention.expected_load import best_split
 from netloom.contention.kernels.expected_load import list_ways, take_cheapest
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop.tables import channels_by_port
-from netloom.topology import mesh, torus
+from netloom.topology import mesh
 from tests.properties.strategies import cubes, pairs
 from tests.reference.virtual_channels import Twin
 
@@ -99,9 +99,3 @@ def test_rising_prices_end_a_few_per_cent_below(monkeypatch):
     near = best_split(routing, source[apart], target[apart], np.ones(56))
     assert not near.exact
     assert 0.97 * exact.least < near.least <= exact.least
-
-
-def test_too_many_ways(monkeypatch):
-    routing = virtual_channel_routing(torus(4, 4), "adaptive", num_vcs=3)
-    monkeypatch.setattr(expected_load, "MOST_ARCS", 3)
-    assert best_split(routing, np.array([0]), np.array([10]), np.ones(1)) is None

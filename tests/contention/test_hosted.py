@@ -15,7 +15,7 @@ from netloom.contention import (
     slowdown,
     verdict,
 )
-from netloom.routing import DimensionOrder, DModK, Minimal, ShortestPath
+from netloom.routing import DModK, Minimal, ShortestPath
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
 
@@ -144,18 +144,3 @@ def test_loads_of_several_paths_are_expected_ones():
     assert verdict(limit, 0.9, paths_meet=None, hosted=True).affected_nodes == ()
     with pytest.raises(InputError, match="minimal"):
         measure(net, Minimal(), [0], [4])
-
-
-def test_too_many_paths_to_compare_are_only_counted(monkeypatch):
-    net = topology("fat-tree:2x3")
-    ends = np.repeat(np.arange(8), 8), np.tile(np.arange(8), 8)
-    full = measured(net, DModK(), *ends)
-    assert isinstance(full, Contention)
-    monkeypatch.setattr("netloom.contention.channel_loads.MOST_MEETINGS", 10)
-    only = measured(net, DModK(), *ends)
-    assert not isinstance(only, Contention)
-    assert only.channel_load.tolist() == full.channel_load.tolist()
-    assert only.weighted_host_channel_load.tolist() == full.weighted_host_channel_load.tolist()
-    for grid in (mesh(4, 4), topology("mesh:4x4/1")):  # alike on routers that are hosts
-        assert isinstance(measured(grid, DimensionOrder(), *ends), Contention)
-        assert not isinstance(measured(grid, ShortestPath(), *ends), Contention)

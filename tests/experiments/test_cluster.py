@@ -147,12 +147,3 @@ def test_slurm_jobs_become_workers(tmp_path):
     assert found.returncode == 0, found.stderr
     assert len(jobs.read_text().split()) == 1
     assert len(load_results(file).answered) == 2
-
-
-def test_slurm_without_settings(tmp_path):
-    dask = pytest.importorskip("dask")
-    pytest.importorskip("dask_jobqueue")
-    with dask.config.set({"jobqueue.slurm.cores": None}), pytest.raises(InputError) as caught:
-        run(write(tmp_path), cluster="slurm")
-    assert "slurm without jobqueue.slurm.cores" in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -14,7 +14,6 @@ from netloom.experiments import file as files
 from netloom.experiments.file import Point
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
-from netloom.pages.page import page_of
 
 FILE = """
 [[predict.latency]]
@@ -66,21 +65,6 @@ def test_answers_of_other_code_are_not_mixed_with_new_ones(file):
     found = load_results(file)
     assert {each.version for each in found.answered} == {code_version()}
     assert len(found.table()) == 2
-
-
-def test_a_store_of_other_code_is_told_with_what_to_do(file):
-    run(file, workers=1)
-    of_other_code(file, keys=False)
-    said = (
-        "2 points answered by other code of netloom (0.1.0.dev0), "
-        "which netloom run two.toml answers anew."
-    )
-    found = load_results(file)
-    assert found.sentence == said
-    assert found.verdict.mark == "limited"
-    assert page_of([found]).notices == (f"two.toml: {said}",)
-    done = CliRunner().invoke(app, ["results", str(file)])
-    assert " ".join(done.stdout.split()).startswith(f"! {said}")
 
 
 def test_the_key_changes_with_the_code_that_answers_and_nothing_else(tmp_path, monkeypatch):

@@ -3,17 +3,13 @@
 import json
 import random
 
-import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
 import netloom as nl
-from netloom.base.errors import InputError
-from netloom.base.provenance import code_version
 from netloom.experiments.file import Point
 from netloom.experiments.findings import (
     COSTS,
-    all_results,
     curves_of,
     load_results,
     next_step,
@@ -59,40 +55,6 @@ def test_the_answers_are_those_of_the_verbs(file):
             json.dumps({name: again[name] for name in same})
         )
         assert str(file.parent) not in json.dumps(stored)
-
-
-def test_provenance_is_there_when_it_is_asked_for(file):
-    table = results(file, provenance=True)
-    assert table["point_version"].unique().to_list() == [code_version()]
-    assert (table["point_wall_seconds"] > 0).all()
-    assert table["point_key"].n_unique() == len(load_results(file).answered)
-    assert table.drop(pl.selectors.starts_with("point_")).equals(results(file))
-
-
-def test_several_experiments_in_a_store(file, tmp_path):
-    store = tmp_path / "both.sqlite"
-    first = write(tmp_path, "[predict.wiring]\nnodes = [64, 256]", "first.toml")
-    second = write(tmp_path, "title = 'b'\n[predict.wiring]\nnodes = 64", "second.toml")
-    run(first, store=store, workers=1)
-    run(second, store=store, workers=1)
-    assert [each.name for each in all_results(store)] == ["first.toml", "second.toml"]
-    assert load_results(store, "second.toml").title == "b"
-    with pytest.raises(InputError, match="2 experiments"):
-        load_results(store)
-    with pytest.raises(InputError, match=r"first\.toml, second\.toml"):
-        load_results(store, "third.toml")
-
-
-def test_what_cannot_be_asked_is_told_and_the_rest_answered(tmp_path):
-    text = "[analyze]\non = 'mesh:2x2'\napp = ['ring.mtx', 'ring:5', 'ring:3']"
-    found = run(write(tmp_path, text), workers=1)
-    assert len(found.answered) == 2
-    (refused,) = found.refused
-    assert refused.point.varied == {"app": "ring:5"}
-    assert "5 tasks" in refused.reason
-    assert "1 that cannot be asked" in found.sentence
-    assert found.to_dict()["verdict"]["mark"] == found.verdict.mark == "act"
-    assert found.to_dict()["verdict"]["sentence"] == found.sentence
 
 
 # -- curves ----------------------------------------------------------------------------------------

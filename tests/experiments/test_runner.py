@@ -261,10 +261,3 @@ def test_only_what_is_new_is_computed_by_however_many(tmp_path):
     alike = [each.point for each in found.answered if each.point.verb == "predict_wiring"]
     assert [point.section for point in alike] == ["predict.wiring", "predict.wiring#2"]
     assert alike[0].key == alike[1].key
-
-
-def test_a_number_of_workers_that_cannot_be_leaves_no_store(tmp_path):
-    store = tmp_path / "none.sqlite"
-    with pytest.raises(InputError, match=r"workers: found 0; expected 1 to"):
-        run(write(tmp_path, SWEEP), store=store, workers=0)
-    assert not store.exists()

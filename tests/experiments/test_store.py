@@ -101,13 +101,6 @@ def test_what_is_no_store(tmp_path):
         Store(text / "below.sqlite", create=True)
 
 
-def test_a_store_of_another_layout_is_not_touched(path):
-    with Store(path, create=True) as store:
-        store._db.execute(f"PRAGMA user_version = {stores.LAYOUT + 1}")
-    with pytest.raises(InputError, match="as another netloom does"):
-        Store(path, create=True)
-
-
 def test_a_store_that_fails_is_told_in_one_line(asked, path):
     def fill():
         with Store(path, create=True) as store:

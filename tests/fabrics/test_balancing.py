@@ -6,7 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics.balancing import balanced
 from netloom.routing.forwarding.tables import lane_circle, lanes_used
@@ -69,15 +68,6 @@ def test_direct_networks_take_few_lanes(spec, busiest, share, lanes):
     load = shift_loads(net, found.table).total_load[: net.num_network_channels].max()
     assert load <= busiest
     assert effective_bisection(net, found.table).mean >= share
-
-
-def test_one_lane_where_one_is_asked_for():
-    net = topology("torus:4x4/1")
-    table = balanced(net, lanes=1).table
-    assert table.lanes is None
-    assert nx.is_directed_acyclic_graph(table_waits(net, table.next_channel))
-    with pytest.raises(InputError, match="lanes: found 0; expected at least one"):
-        balanced(net, lanes=0)
 
 
 def test_frozen_rows_stay_and_the_same_seed_gives_the_same_table():

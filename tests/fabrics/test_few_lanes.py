@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.bounds import bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.fabrics import few_lanes
 from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.kernels.few_lanes import find_row, improve
 from netloom.routing.forwarding.tables import dependency_graph, lane_circle, lanes_used
-from netloom.topology import Topology, topology, without
+from netloom.topology import topology, without
 from tests.fabrics.networks import uneven
 from tests.reference.few_lanes import found_row, load_and_alike
 
@@ -147,11 +146,3 @@ def test_the_same_seed_gives_the_same_table():
     first, again, other = (in_few_lanes(net, seed=seed, effort=0.1) for seed in (1, 1, 2))
     assert (first.next_channel == again.next_channel).all()
     assert (first.next_channel != other.next_channel).any()
-
-
-def test_refusals():
-    with pytest.raises(InputError, match="1 … 16"):
-        in_few_lanes(topology("torus:4x4"), 17)
-    ring = Topology("ring", 3, np.array([0, 1, 2], np.int32), np.array([1, 2, 0], np.int32))
-    with pytest.raises(InputError, match="no way back"):
-        in_few_lanes(ring)

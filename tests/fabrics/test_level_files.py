@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.fabrics.writing import write_levels, write_lfts, write_qos_policy
 from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import read_lfts
@@ -67,20 +66,6 @@ def test_lanes_may_differ_by_port(ring, tmp_path):
     assert lanes_used(found) == 2
 
 
-def test_a_cut_list_of_levels_is_refused(ring, tmp_path):
-    net, _ = ring
-    lines = (tmp_path / "levels").read_text().splitlines()
-    (tmp_path / "levels").write_text("\n".join(lines[:100]) + "\n")
-    with pytest.raises(InputError, match=r"levels: found no level from hosts of '.*' to '"):
-        read(net, tmp_path)
-
-
-def test_levels_need_lanes(ring, tmp_path):
-    net, _ = ring
-    with pytest.raises(InputError, match="found levels of packets without the lanes of switches"):
-        read(net, tmp_path, "tables,psl:levels")
-
-
 def test_a_policy_groups_sources_only_where_it_must(ring, tmp_path):
     net, table = ring
     assert write_qos_policy(net, table, tmp_path / "policy") > 1
@@ -92,11 +77,3 @@ def test_a_policy_groups_sources_only_where_it_must(ring, tmp_path):
     assert re.findall(r"name: (.*)\n        sl: (\d)", text) == [
         ("DEFAULT", "0"), ("level-1", "1"), ("level-2", "2")]  # fmt: skip
     assert write_qos_policy(net, replace(table, lanes=None), tmp_path / "policy") == 0
-
-
-def test_lanes_that_are_no_levels_are_not_written(ring, tmp_path):
-    net, _ = ring
-    table = read(net, tmp_path)
-    for write in (write_levels, write_qos_policy):
-        with pytest.raises(InputError, match="whose switches have lanes of their own"):
-            write(net, table, tmp_path / "out")

@@ -61,13 +61,6 @@ def test_computers_of_several_rails_are_below_all_their_leaves(tmp_path):
     assert all(line.count(" ") == 1 for line in lines)
 
 
-@pytest.mark.parametrize("spec", ["mesh:4x4", "mesh:4x4/2", "dragonfly:2x4x2", "hyperx:4x4/4"])
-def test_what_is_no_tree_is_refused(tmp_path, spec):
-    with pytest.raises(InputError, match="a tree: Slurm and topograph know no other"):
-        write_slurm_topology(topology(spec), tmp_path / "topology.conf")
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_switch_with_computers_is_a_leaf(tmp_path):
     (tmp_path / "net").write_text("router 0 node 0 router 2\nrouter 1 node 1 router 2\n"
                                   "router 2 router 3\nrouter 3 node 2\n")  # fmt: skip

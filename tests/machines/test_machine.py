@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.machines import machine, machine_names
 from netloom.topology import Cube
 
@@ -61,21 +60,3 @@ def test_iwarp_sends_messages_as_its_paper_predicts():
     times = iwarp.router.timing()
     assert times.flit * iwarp.cycle_us == pytest.approx(iwarp.hop_us)
     assert iwarp.router.buffer_flits == times.flit + times.credit, "a channel is kept busy"
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: machine("cray"), "machine 'cray': found 'cray'; expected one of bluegene-p"),
-        (lambda: machine("symult2010:8"), "symult2010:8: found 1 sides; expected 2, as in mesh"),
-        (lambda: machine("symult2010:8x0"), "symult2010:8x0: found '0'"),
-        (lambda: machine("symult2010:"), "found no sides"),
-        (lambda: machine("symult2010").message_time_us(-1), "message_bytes: found -1.0"),
-        (lambda: machine("symult2010").message_time_us(1, [0, -2]), "hops: found -2.0"),
-        (lambda: machine("symult2010").message_time_us(float("nan")), "message_bytes: found nan"),
-        (lambda: machine("tpu-v4").message_time_us(1), "'tpu-v4': found no published start-up"),
-    ],
-)
-def test_mistakes_are_named(call, message):
-    with pytest.raises(InputError, match=message):
-        call()

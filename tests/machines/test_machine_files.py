@@ -296,21 +296,6 @@ def test_what_is_wrong_is_named_by_line_and_key(described, text, message):
     assert "\n" not in str(refused.value)
 
 
-def test_no_file(described):
-    with pytest.raises(InputError, match="found no file; expected machine:FILE"):
-        machine("machine:")
-    with pytest.raises(InputError, match=r"other.toml: found no such file; expected a machine"):
-        machine("machine:other.toml")
-    with pytest.raises(InputError, match=r"other.toml: found no such file"):
-        machine("machine:other.toml:8x8")
-
-
-def test_the_default_router_is_the_one_that_latencies_leave_room_for(described):
-    found = described(SMALL + 'latency = "1us"\nflit_bytes = 100\n')
-    assert found.router is None
-    assert (found.network().channel_cycles == 10 - Router().router_cycles).all()
-
-
 def test_a_message_takes_flit_by_flit_what_its_links_say(described, tmp_path):
     text = 'topology = "leaf-spine:4x2x4"\nbandwidth = "200Gb/s"\nlatency = "300ns"\n'
     text += 'flit_bytes = 64\n[[links]]\nbetween = "hosts"\nlatency = "150ns"\n'

@@ -5,11 +5,9 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.cli.app import app
 from netloom.contention.expected_load import best_split
 from netloom.machines import machine
 from netloom.routing import virtual_channel_routing
@@ -71,10 +69,3 @@ def test_one_way_leaves_no_circle(name):
     assert (
         virtual_channel_cycle(virtual_channel_routing(topology("torus:4x4"), name, num_vcs=4)) == ()
     )
-
-
-def test_machines_lists_the_rule():
-    said = CliRunner().invoke(app, ["machines"]).output
-    of_it = [each for each in said.splitlines() if each.startswith("bluegene-p")]
-    (line,) = [each for each in of_it if "B/s" in each]  # its name in full stands in another part
-    assert line.split()[-1] == "+"

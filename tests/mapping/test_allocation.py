@@ -83,9 +83,3 @@ def test_what_is_no_node(tmp_path, text, wrong):
     assert str(error.value).startswith(str(file))
     assert wrong in str(error.value)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("nodes", [[16], [-1], [0.5], [[0, 1]], "lost.txt"])
-def test_what_is_no_list(nodes):
-    with pytest.raises(InputError, match=r"^nodes: found "):
-        allocated_hosts(nodes, NET)

@@ -5,10 +5,9 @@ import pytest
 from typer.testing import CliRunner
 
 import netloom as nl
-from netloom.base.errors import InputError
 from netloom.cli.app import app
 from netloom.mapping.allocation import allocated_hosts, node_names
-from netloom.topology import graph_topology, mesh, read_graph, without
+from netloom.topology import graph_topology, read_graph
 
 NAMES = ["ada", "bob", "cat", "dan"]
 
@@ -66,33 +65,7 @@ def test_mapping_files_may_use_them(ring, tmp_path, text):
     assert found.node_of.tolist() == [3, 2, 0, 1]
 
 
-def test_names_of_networks_without_any(tmp_path):
-    path = tmp_path / "mapping"
-    path.write_text("n3\n(0,1)\n0\n2\n")
-    found = nl.analyze("ring:4", "mesh:2x2", mapping=str(path), random_mappings=0)
-    assert found.node_of.tolist() == [3, 1, 0, 2]
-    broken = without(mesh(2, 2), nodes="3")
-    with pytest.raises(InputError, match="task 0 on host 3, which failed"):
-        nl.analyze("ring:4", broken, mapping=str(path), tasks_per_node=2)
-
-
-def test_a_name_that_nobody_has(ring, tmp_path):
-    path = tmp_path / "mapping"
-    path.write_text("ada\nn1\n")
-    with pytest.raises(InputError, match="mapping:2: found 'n1'; expected a node's number or name"):
-        nl.analyze("ring:2", f"graph:{ring}", mapping=str(path))
-
-
 def test_a_label_is_never_taken_for_a_number_of_another():
     found = graph_topology(nx.relabel_nodes(nx.path_graph(2), {0: "n1", 1: "n0"}))
     assert node_names(found) == {"n1": 0, "n0": 1}
     assert allocated_hosts("n1", found).tolist() == [0]
-
-
-def test_a_label_that_no_host_can_have(tmp_path):
-    graph = nx.relabel_nodes(nx.path_graph(2), {0: "rack 1", 1: "rack 2"})
-    nx.write_graphml(graph, tmp_path / "net.graphml")
-    asked = "analyze", "ring:2", "--on", f"graph:{tmp_path / 'net.graphml'}", "--rankfile"
-    code, out = run(*asked, tmp_path / "ranks")
-    assert code != 0
-    assert "'rack 1', the name of node 0" in out

@@ -15,7 +15,7 @@ from netloom.mapping.allocation import (
     places_of,
 )
 from netloom.mapping.placements import ranks_on_computers
-from netloom.topology import mesh, topology, without
+from netloom.topology import mesh, topology
 from netloom.topology.names import folded
 from netloom.workload import ring
 
@@ -45,21 +45,6 @@ def test_hosts_in_the_order_of_the_list(tmp_path, text, hosts):
             allocated_hosts(file, CLUSTER)
     else:
         assert allocated_hosts(file, CLUSTER).tolist() == hosts
-
-
-def test_a_switch_runs_no_tasks():
-    with pytest.raises(InputError, match="found 'spine1', which is a switch; expected hosts 0 to"):
-        allocated_hosts("h0,spine1", CLUSTER)
-    broken = without(CLUSTER, nodes="h3,spine0")
-    assert allocated_hosts("h[2-4]", broken).tolist() == [2, 4]
-    assert len(allocated_hosts(None, broken)) == 63
-
-
-def test_a_memory_module_runs_no_tasks():
-    assert allocated_hosts("3,1", topology("omega:8")).tolist() == [3, 1]
-    assert allocated_hosts("PE 1", topology("omega:8")).tolist() == [1]
-    with pytest.raises(InputError, match="nodes: found MM 2, a memory module; expected process"):
-        allocated_hosts([0, 10], topology("omega:8"))
 
 
 def test_computers_are_their_hosts():
@@ -128,20 +113,6 @@ def test_places_of_hosts_that_are_alone_on_their_computers():
     one = place_program("random", 5, net, seed=4, tasks_per_node=2, nodes="3,9,12")
     seats = np.random.default_rng(4).permutation(6)[:5]
     assert one.tolist() == np.repeat([3, 9, 12], 2)[seats].tolist()
-
-
-def test_what_is_not_allocated_takes_no_task(tmp_path):
-    file = tmp_path / "m.txt"
-    file.write_text("h3\nh9\n")
-    asked = {"seed": 1, "tasks_per_node": 1, "nodes": "h[0-7]"}
-    with pytest.raises(
-        InputError, match="mapping: found task 1 on host h9, which is not allocated"
-    ):
-        place_program(str(file), 2, CLUSTER, **asked)
-    with pytest.raises(NotAMappingError, match="tasks 0 and 1 both on host h4"):
-        place_program([4, 4], 2, CLUSTER, **asked)
-    with pytest.raises(InputError, match="task 2 on host 2, which is not allocated"):
-        place_program("gray", ring(4), mesh(2, 2), seed=1, tasks_per_node=1, nodes="0,1,3")
 
 
 def test_mapping_files_name_computers(tmp_path):

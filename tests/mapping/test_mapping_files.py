@@ -3,10 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.base.errors import InputError, NotAMappingError
 from netloom.mapping import read_mapping, write_mapping
-from netloom.mapping.allocation import place_program
-from netloom.topology import mesh
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".json"])
@@ -22,38 +19,3 @@ def test_comments_and_blank_lines_do_not_count(tmp_path):
     path = tmp_path / "m"
     path.write_text("\ufeff# task 0 first\r\n3 # corner\r\n\r\n  1\n")
     assert read_mapping(path).tolist() == [3, 1]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("m.txt", "0\n# one\n1 2\n", "m.txt:3: found '1 2'; expected a whole number"),
-        ("m.txt", "0\n-1\n", "m.txt:2: found '-1'"),
-        ("m.txt", "9" * 30, "m.txt:1: found '999"),
-        ("m.txt", "# nothing\n", "m.txt: found no tasks"),
-        ("m.json", '{"node_of":\n [1, }', "m.json:2: found no JSON"),
-        ("m.json", "[" * 100_000, "m.json: found over 64 lists and records inside each other"),
-        ("m.json", "[1, 2]", "m.json: found no list of nodes"),
-        ("m.json", '{"node_of": []}', "m.json: found no list of nodes"),
-        ("m.json", '{"node_of": [0, true]}', "m.json, task 1: found True"),
-        ("m.json", '{"node_of": [0, 1.5]}', "m.json, task 1: found 1.5"),
-        ("m.json", '{"node_of": [-3]}', "m.json, task 0: found -3"),
-    ],
-)
-def test_mistakes_name_the_file_and_the_line(tmp_path, name, text, message):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_mapping(tmp_path / name)
-
-
-def test_what_is_no_mapping_names_its_file(tmp_path):
-    (tmp_path / "m.txt").write_text("0\n0\n")
-    with pytest.raises(NotAMappingError, match=r"m.txt: found tasks 0 and 1 both on host 0"):
-        place_program(tmp_path / "m.txt", 2, mesh(4), seed=1, tasks_per_node=1)
-
-
-def test_files_that_cannot_be_read_or_written(tmp_path):
-    with pytest.raises(InputError, match="found a folder"):
-        read_mapping(tmp_path)
-    with pytest.raises(InputError, match="found a place that cannot be written"):
-        write_mapping(tmp_path / "missing" / "m.txt", [0], "ring:4")

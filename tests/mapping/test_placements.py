@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.errors import NotAMappingError
 from netloom.mapping import check_mapping, random_mapping, write_mapping
 from netloom.mapping.allocation import place_program
 from netloom.topology import mesh
@@ -68,22 +68,3 @@ def test_place_opens_every_kind_of_mapping(tmp_path):
 def test_what_is_no_mapping(node_of, per_node, message):
     with pytest.raises(NotAMappingError, match=message):
         check_mapping(node_of, 4, 8, per_node)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: place_program("identity", 64, mesh(4, 4), seed=1, tasks_per_node=1),
-            "mesh:4x4: found 16 nodes for 64 tasks; expected .* 64 nodes, or tasks_per_node=4",
-        ),
-        (lambda: placed("identity", 65, 16, tasks_per_node=4), "65 tasks, 4 per node; .*node=5"),
-        (lambda: random_mapping(5, 4), "topology: found 4 nodes for 5 tasks"),
-        (lambda: random_mapping(3, 4, seed=-1), "seed: found -1"),
-        (lambda: placed("identity", 3, 4, tasks_per_node=0), "tasks_per_node: found 0"),
-        (lambda: placed("best", 3, 4), "mapping 'best': found no such name or file"),
-    ],
-)
-def test_mistakes_are_named(call, message):
-    with pytest.raises(InputError, match=message):
-        call()

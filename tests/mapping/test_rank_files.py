@@ -5,7 +5,6 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.base.errors import InputError, NotAMappingError
 from netloom.mapping import (
     FORMATS,
     how_to_apply,
@@ -47,22 +46,6 @@ def test_lines_of_rank_files_that_people_wrote(tmp_path):
     assert read_mapping(path, names).tolist() == [1, 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("rank 0=a slot=0\nrank 0=b slot=0\n", "ranks.txt:2: found rank 0 again"),
-        ("rank 0=a slot=0\nrank 2=b slot=0\n", "ranks.txt: found 2 ranks without rank 1"),
-        ("rank 0=a slot=0\nb\n", "ranks.txt:2: found 'b'; expected a line such as 'rank 0=n12"),
-        ("rank 0=c slot=0\n", "ranks.txt:1: found 'c'; expected a node's number or name"),
-        ("a:0\n", "ranks.txt:1: found 0 ranks"),
-    ],
-)
-def test_mistakes_in_rank_files_name_the_line(tmp_path, text, message):
-    (tmp_path / "ranks.txt").write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_mapping(tmp_path / "ranks.txt", {"a": 0, "b": 1})
-
-
 @given(st.integers(1, 5), st.integers(1, 12), st.integers(0, 4), st.randoms(use_true_random=False))
 def test_cray_order_refilled_by_slots_gives_the_mapping_back(per_node, full_nodes, last, random):
     node_of = [node for node in range(full_nodes) for _ in range(per_node)]
@@ -71,20 +54,6 @@ def test_cray_order_refilled_by_slots_gives_the_mapping_back(per_node, full_node
     order = [int(rank) for rank in ",".join(rank_file(node_of, "cray").splitlines()).split(",")]
     assert sorted(order) == list(range(len(node_of)))
     assert [node_of[rank] for rank in order] == [s // per_node for s in range(len(order))]
-
-
-@pytest.mark.parametrize(
-    ("node_of", "message"),
-    [
-        ([0, 3, 1], "node 2 idle before occupied node 3"),
-        ([1, 2], "node 0 idle before occupied node 2"),
-        ([0, 0, 1, 2, 2], "1 ranks on node 1 and 2 on node 0"),
-        ([0, 1, 1], "2 ranks on node 1 and 1 on node 0"),
-    ],
-)
-def test_what_a_cray_order_cannot_say(node_of, message):
-    with pytest.raises(InputError, match=message):
-        rank_file(node_of, "cray")
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -100,33 +69,3 @@ def test_what_is_written_is_the_text_and_the_command_names_the_file(tmp_path, ki
 def test_hosts_are_read_line_by_line(tmp_path):
     (tmp_path / "hosts").write_text("# rack 1\nnid0001\n\nnid0007 # spare\n")
     assert read_hosts(tmp_path / "hosts") == ["nid0001", "nid0007"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a\nb slots=4\n", "hosts:2: found 'b slots=4'; expected one host name a line"),
-        ("a\n\nb\na\n", "hosts:4: found 'a' again, as in .*hosts:1"),
-        ("#\n", "hosts: found no hosts"),
-    ],
-)
-def test_mistakes_in_a_host_file(tmp_path, text, message):
-    (tmp_path / "hosts").write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_hosts(tmp_path / "hosts")
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: rank_file([0], "pbs"), InputError, "format: found 'pbs'; expected one of openmpi"),
-        (lambda: how_to_apply("pbs", "r", 1), InputError, "format: found 'pbs'"),
-        (lambda: rank_file([0, 4], hosts=["a"] * 4), InputError, "4 host names; .* at least 5"),
-        (lambda: rank_file([]), InputError, "mapping: found no tasks"),
-        (lambda: rank_file([0, -1]), NotAMappingError, "task 1 on host -1"),
-        (lambda: rank_file([0.5]), NotAMappingError, "values of type float64"),
-    ],
-)
-def test_mistakes_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

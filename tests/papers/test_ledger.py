@@ -1,13 +1,9 @@
 """The ledger: what rows are, how often a number counts, items and pictures by name, the page."""
 
-import json
-
-import polars as pl
 import pytest
 
-from netloom.base.errors import InputError
 from netloom_papers import ledger
-from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot
+from netloom_papers.exhibits import Cell, Grid
 from netloom_papers.ledger import (
     CAUSES,
     CLASSES,
@@ -15,7 +11,6 @@ from netloom_papers.ledger import (
     PAPERS,
     Against,
     Item,
-    Picture,
     Row,
     Validation,
     causes,
@@ -110,19 +105,6 @@ def test_the_sentence_counts_by_kind_what_is_within_outside_and_misprinted():
     assert "Outside: 1 row, 1 without a known reason." in Validation((unknown,)).sentence
 
 
-def test_the_page_has_rates_by_kind_every_item_and_every_row_that_is_outside():
-    text = page(Validation(ROWS))
-    assert "| **printed** | 3 | 3 | 2 | 66.7 % |  | 1/2 |  | 1/1 |" in text
-    assert "| **formula** | 1 | 1 | 0 | 0.0 % |  | 0/1 |  |  |" in text
-    assert "| **input** | 1 |  |  |  |  |  |  |  |" in text
-    assert "| `p` | 2 | 1 | 50.0 % |" in text
-    assert "| **all** | 3 | 2 | 66.7 % |" in text
-    assert "| **misprint** | the paper contradicts itself" in text
-    assert "origin is unpublished, 2 of 2 are reproduced (100.0 %)" in text
-    assert "| The formula gives 11 | table 1 | 1 |" in text
-    assert "why it is outside" not in text.partition("## q")[2]
-
-
 def test_a_number_that_cannot_be_met_is_left_out_with_all_of_its_rows():
     shared = [
         Row("p", "i", "a", 1.0, 1.0, 0.0, number="n"),
@@ -131,13 +113,6 @@ def test_a_number_that_cannot_be_met_is_left_out_with_all_of_its_rows():
     ]
     text = page(Validation((*ROWS, *shared)))
     assert "origin is unpublished, 2 of 3 are reproduced (66.7 %)" in text
-
-
-def test_the_table_has_a_line_a_row_with_kind_and_class():
-    table = Validation(ROWS).table()
-    assert table["within"].to_list() == [True, False, False, True, True]
-    assert table["kind"].to_list() == ["printed", "printed", "formula", "printed", "input"]
-    assert table["tolerance_class"].to_list() == ["≤ 2 %"] * 3 + ["more", "exact"]
 
 
 def test_the_verdict_has_what_is_outside_on_a_line():
@@ -158,52 +133,7 @@ def test_what_is_none_says_why(paper):
     assert all(reason.endswith(".") for reason in left_out.values())
 
 
-POINTS = pl.DataFrame({"series": ["a"], "x": [1], "y": [2.0], "whose": [COMPUTED]})
-PLOT = Plot("curves", "x", "y", POINTS)
 GRID = Grid("numbers", ("", "one", "two"), (("row", (Cell(1.0, 2.0, within=False), None)),))
-
-
-def test_what_is_shown_as_one_table_and_as_plain_data():
-    rows = (
-        Row("p", "table 1", "0", 1, 1, 0.1, "known"),
-        Row("p", "table 1", "1", 1, 2, 0.1, "known"),
-    )
-    result = Picture("p/table-1", "Numbers", False, (PLOT, GRID), rows, ("a remark",))
-    assert result.sentence == (
-        "Reproduced: 1 of 2 printed numbers (50.0 %). Outside: 1 row, each with its reason."
-    )
-    table = result.table()
-    assert table["panel"].to_list() == ["curves", "numbers"]
-    assert table["y"].to_list() == [2.0, None]
-    assert table["within"].to_list() == [None, False]
-    data = json.loads(json.dumps(result.to_dict()))
-    assert data["remarks"] == ["a remark"]
-    assert data["panels"][1]["table"] == [
-        {"row": "row", "column": "one", "printed": 1.0, "computed": 2.0, "within": False}
-    ]
-    assert "no known reason" not in repr(result)
-    assert repr(result).startswith("<p/table-1: Numbers>")
-
-
-def test_without_rows_nothing_is_said_to_be_reproduced():
-    result = Picture("p/table-1", "Numbers", False, (PLOT, GRID))
-    assert "No number here" in result.sentence
-    curves = Picture("p/fig-1", "Curves", False, (PLOT,))
-    assert "prints no numbers" in curves.sentence
-    assert result.verdict.mark == curves.verdict.mark == "unknown"
-    both = PLOT._replace(table=POINTS.with_columns(whose=pl.lit(PRINTED)))
-    assert "printed stands beside" in Picture("p/fig-1", "Curves", False, (both,)).sentence
-
-
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [("chittor/fig-5.122", "chittor/fig-5.12"), ("model-acuracy", "model-accuracy")],
-)
-def test_unknown_names_have_a_near_miss(name, near):
-    with pytest.raises(InputError, match=f"expected '{near}' perhaps; all: netloom study list"):
-        picture(name)
-    with pytest.raises(InputError, match="expected one of netloom study list"):
-        picture("xyz")
 
 
 @pytest.fixture
@@ -261,9 +191,3 @@ def test_an_interval_widens_a_row_and_a_reason_never_passes_it(one_item):
     assert (b.within, b.reason, b.misprint, b.tolerance) == (False, "known", True, 0.05)
     assert not a.misprint
     assert (c.printed, c.tolerance, c.within) == (0, 1, True)
-
-
-def test_what_is_compared_has_to_be_what_is_printed(one_item):
-    item = one_item(Item("i", lambda _: {}), kind="printed", values={"a": 1}, within=0)
-    with pytest.raises(AssertionError, match="i: "):
-        compare("p", item)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom import compile_phases, run_plan, verify_plan
-from netloom.base.errors import InputError
 from netloom.contention import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, first_violation, least_clocks, least_phases, partition
 from netloom.phases.execution import execute, message_passing
@@ -193,30 +192,6 @@ def test_plan_files_hold_the_network_with_its_hosts(network, tmp_path):
     assert first_violation(held) is None
     assert verify_plan(file).lower_bound_phases == found.lower_bound_phases
     assert run_plan(file).to_dict()["words"] == 3 * hosts * (hosts - 1)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('"num_hosts": 4', '"num_hosts": 3', "network.channels: found channels of 3 hosts in"),
-        ('"labels": ["h0", ', '"labels": [', "network.labels: found 7; expected 8, one per node"),
-    ],
-)
-def test_mistakes_in_a_network_are_named(tmp_path, old, new, message):
-    file = tmp_path / "plan.json"
-    compile_phases("ring:4", "leaf-spine:2x2x2", words=3).write(file)
-    file.write_text(file.read_text().replace(old, new))
-    with pytest.raises(InputError, match=message):
-        read_plan(file)
-
-
-def test_what_cannot_be_compiled_is_refused_in_one_line():
-    with pytest.raises(InputError, match="method 'symmetric'"):
-        compile_phases("ring:4", "leaf-spine:2x2x2", words=3, method="symmetric")
-    routers = topology("leaf-spine:2x2x2").routers
-    slow = attach_hosts(routers, np.arange(4) // 2, name="slow", bandwidth=0.5)
-    with pytest.raises(InputError, match=r"of bandwidth 0\.5"):
-        compile_phases("ring:4", slow, words=3)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.base.provenance import Provenance
 from netloom.contention.messages import ConSetCosts
 from netloom.phases import Capacity, InvalidPlanError, Plan, first_violation
@@ -214,80 +213,6 @@ def test_what_no_plan_can_hold_is_invalid(edit, change):
         edit(edits)
     assert "plan.json, phase" in str(refused.value)
     assert refused.value.violation.rule in ("once", "route")
-
-
-REFUSED = {
-    "format": (lambda s: s.update(format="x"), "json: format: found 'x'; expected 'netloom-plan'"),
-    "version": (lambda s: s.update(version=2), "json: version: found 2; expected 1"),
-    "unknown": (lambda s: s.update(colour=1), "json: colour: found a field that is not known"),
-    "missing": (lambda s: s.pop("order"), "json: order: found nothing; expected this field"),
-    "words": (
-        lambda s: line(s, 0).update(words=-1),
-        "json: phases[0].connections[0].words: found -1; expected greater than or equal to 0",
-    ),
-    "text": (lambda s: line(s, 0).update(start="0"), "connections[0].start: found '0'; expected"),
-    "half words": (lambda s: line(s, 0).update(words=2.5), "words: found 2.5; expected a valid"),
-    "not finite": (lambda s: line(s, 0).update(end=float("nan")), "found nan; expected a finite"),
-    "node": (lambda s: line(s, 0).update(nodes=[0, 8]), "found nodes [0, 8]; expected nodes below"),
-    "route": (
-        lambda s: line(s, 1).update(route=[1, 2, 8]),
-        "phases[0].connections[1].route: found [1, 2, 8]; expected nodes below 8",
-    ),
-    "huge": (lambda s: line(s, 0).update(route=[0, 10**30]), "connections[0].route[1]: found 1000"),
-    "channel": (
-        lambda s: line(s, 0).update(channels=[0, 16]),
-        "connections[0].channels[1]: found 16; expected channels below 16",
-    ),
-    "channels of another route": (
-        lambda s: line(s, 0).update(channels=[0, 0]),
-        "found channel 0, from 0 to 1; expected one from node 1 to node 2, as the route goes",
-    ),
-    "first channel of another": (
-        lambda s: line(s, 0).update(channels=[10, 1]),
-        "expected one from node 0 to node 1, as the route goes",
-    ),
-    "number of channels": (lambda s: line(s, 0).update(channels=[0]), "expected 2, one for each"),
-    "number": (lambda s: line(s, 0).update(connection=7), "found number 7; expected numbers below"),
-    "order": (lambda s: s.update(order=[[0, 2]]), "json: order[0]: found [0, 2]; expected conn"),
-    "circle": (lambda s: s.update(order=[[0, 1], [1, 0]]), "json: order: found connection 100"),
-    "topology": (lambda s: s.update(topology="taurus:8"), "json: topology 'taurus:8': found"),
-    "lines": (lambda s: s.update(topology="torus\n:8"), r"json: topology: found 'torus\n:8'"),
-    "larger": (lambda s: s.update(topology="torus:999999x999999"), "expected at most 268435456"),
-    "network": (
-        lambda s: s.update(network={"num_nodes": 8, "channels": [[0, 1], [1, 9]]}),
-        "json: network.channels[1]: found [1, 9]; expected nodes below 8",
-    ),
-    "capacity": (lambda s: s["capacity"].update(virtual_channels=0), "json: channels: found 0"),
-    "costs": (lambda s: s["costs"].update(clocks_per_word=-2), "clocks_per_word: found -2"),
-    "schedule": (lambda s: s.update(schedule="soon"), "json: schedule: found 'soon'; expected"),
-}
-
-
-@pytest.mark.parametrize("change", REFUSED)
-def test_a_field_that_says_nothing_is_refused_in_one_line(edit, change):
-    edits, said = REFUSED[change]
-    with pytest.raises(InputError, match=re.escape(said)) as refused:
-        edit(edits)
-    assert not isinstance(refused.value, InvalidPlanError)
-    assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 400
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", "[" * 10_000, '{"a": 1} x', "\0"])
-def test_what_is_no_plan_at_all_is_refused_in_one_line(tmp_path, text):
-    path = tmp_path / "plan.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError) as refused:
-        read_plan(path)
-    assert str(refused.value).startswith(str(path))
-    assert "\n" not in str(refused.value)
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
-        read_plan(tmp_path / "none.json")
-    with pytest.raises(InputError, match="a place that cannot be written"):
-        write(tmp_path / "none" / "plan.json", *ring_plan(), ConSetCosts())
 
 
 def test_the_example_of_the_documentation_is_a_plan(tmp_path):

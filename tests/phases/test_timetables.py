@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.contention import ConSetCosts, MessageCosts
 from netloom.phases import Timetable, schedule
 from netloom.phases.timetables import limit_of, plan_break_even_words
@@ -84,18 +83,6 @@ def test_phases_of_all_to_all_meet_their_bounds():
     plan = plan_of_program("all-to-all:64", torus(8, 8), 16, phase)
     found = schedule(plan, ConSetCosts(), tries=1)
     assert found.makespan.tolist() == found.lower_bound.tolist()
-
-
-def test_phases_of_nothing_take_no_time():
-    found = schedule(plan_of_rows(torus(4), TRIANGLE, phase=[0, 2, 2]), WORD)
-    assert found.makespan.tolist() == [4, 0, 5]
-    empty = schedule(plan_of_rows(torus(4), []), WORD)
-    assert len(empty.start) == len(empty.makespan) == 0
-
-
-def test_a_kind_that_is_not_known_is_named():
-    with pytest.raises(InputError, match="kind: found 'fast'; expected one of timetable, shared"):
-        schedule(plan_of_rows(torus(4), TRIANGLE), WORD, kind="fast")
 
 
 IWARP = ConSetCosts()

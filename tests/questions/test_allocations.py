@@ -1,11 +1,9 @@
 """``nodes`` in every question that places tasks: ranks in order fill the list in its order."""
 
 import pytest
-from typer.testing import CliRunner
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.cli.app import app
 
 NODES, LIST = [5, 4, 9, 8], "5,n4,(2,1),8"
 
@@ -39,59 +37,8 @@ def test_ranks_fill_the_list_in_its_order(verb):
         ask(nodes=NODES, mapping=[0, 4, 8, 9])
 
 
-def test_a_trace_fills_the_list_too(tmp_path):
-    ask, backwards = QUESTIONS["trace"], list(range(63, -1, -1))
-    nodes = tmp_path / "nodes"
-    nodes.write_text("\n".join(f"n{node} slots=1" for node in backwards))
-    assert answer(ask(nodes=str(nodes))) == answer(ask(mapping=backwards))
-
-
-def test_a_map_begins_with_ranks_in_the_order_of_the_list():
-    found = nl.find_mapping("ring:4", "mesh:4x4", nodes=LIST, rounds=0)
-    assert found.nodes.tolist() == sorted(NODES)
-    assert found.found.mappings["identity"].tolist() == NODES
-
-
 def test_random_mappings_keep_to_the_list():
     found = nl.analyze("ring:4", "mesh:4x4", nodes=LIST, mapping="random", random_mappings=3)
     assert sorted(found.node_of.tolist()) == sorted(NODES)
     assert max(each.own.path_length.max for each in found.random) <= 2
     assert found.random_mapping.expected is None  # that would be of all nodes
-
-
-def test_an_allocation_says_something_of_a_program_or_a_pattern():
-    found = nl.simulate("mesh:4x4", load=0.1, nodes="0-3", traffic="transpose", cycles=200)
-    assert found.to_dict()["traffic"] == "transpose on 4 hosts"
-    with pytest.raises(InputError, match="nodes: found an allocation for programs on nodes of"):
-        nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:4@4-7"], load=0.1, nodes="0-3")
-
-
-def test_programs_on_nodes_of_their_own_may_name_them():
-    asked = {"load": 0.1, "cycles": 200}
-    by_name = nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@(1,1),7,n15"], **asked)
-    by_number = nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:3@5,7,15"], **asked)
-    assert answer(by_name) == answer(by_number)
-    with pytest.raises(InputError, match="host 1, which failed"):
-        nl.simulate("mesh:4x4", app=["ring:4@n[0-3]"], failed_nodes="1", **asked)
-
-
-@pytest.mark.parametrize("on", ["graph:examples/my-cluster.graphml", "leaf-spine:8x4x8"])
-def test_a_cluster_s_nodes_are_named_by_its_scheduler(on, tmp_path):
-    ranks, nodes = tmp_path / "ranks", tmp_path / "nodes"
-    nodes.write_text("h[40-47,0-7]  # SLURM_JOB_NODELIST\n")
-    asked = ["analyze", "ring:32", "--on", on, "--nodes", nodes, "--ranks-per-node", 2,
-             "--random-mappings", 0, "--rankfile", ranks]  # fmt: skip
-    done = CliRunner().invoke(app, [str(word) for word in asked])
-    assert done.exit_code == 0, done.output
-    lines = ranks.read_text().splitlines()
-    assert lines[:3] == ["rank 0=h40 slot=0", "rank 1=h40 slot=1", "rank 2=h41 slot=0"]
-    assert lines[-1] == "rank 31=h7 slot=1"
-
-
-def test_hosts_of_a_file_name_nodes_in_the_list(tmp_path):
-    hosts = tmp_path / "hosts"
-    hosts.write_text("".join(f"cn{node:03}\n" for node in range(100, 116)))
-    found = nl.analyze(
-        "ring:3", "mesh:4x4", hosts=hosts, nodes="cn[105,104,109]", random_mappings=1
-    )
-    assert found.node_of.tolist() == [5, 4, 9]

@@ -1,10 +1,6 @@
-import sys
-
-import numpy as np
 import pytest
 
 from netloom import analyze
-from netloom.base.errors import InputError, NotAMappingError
 from netloom.contention import accepted_path_traffic, path_slowdown
 from netloom.topology import mesh
 from netloom.workload import process_graph
@@ -77,52 +73,6 @@ def test_slowdown_is_the_thesiss_for_equal_paths():
     assert found.paths()["slowdown"].max() == pytest.approx(expected.max())
 
 
-def test_a_light_path_among_heavy_ones_is_as_slow_as_they():
-    graph = process_graph(3, [0, 1], [2, 2], bytes=[1, 1000])
-    slow = quick(graph, "mesh:3", offered=0.8).slowdowns
-    assert slow[0] == pytest.approx(slow[1])
-    assert 1 < slow[0] < 10
-
-
-def test_a_machine_adds_microseconds():
-    data = quick("transpose:4", "symult2010:4x4").to_dict()
-    neck = data["bottleneck"]
-    assert neck["channel_busy_cycles"] == 3
-    assert neck["channel_busy_us"] == pytest.approx(3 / 20)
-    assert data["mean_message"]["us"] > 210
-    without = quick("transpose:4", "tpu-v4:4x4x4").to_dict()
-    assert "us" not in without["mean_message"]
-
-
-def test_uniform_traffic_saturates_at_a_third_of_capacity_by_the_thesiss_estimate():
-    data = quick("all-to-all:256", "mesh:16x16").to_dict()
-    estimate = data["random_mapping"]["table_3_1"]["saturation_average_node"]
-    assert estimate == pytest.approx(0.125)
-    of_capacity = data["saturation"]["of_capacity"]
-    assert of_capacity["average_node"] == pytest.approx(1 / 3, rel=0.15)
-    ratio = data["saturation"]["upper_bound"] / data["saturation"]["average_node"]
-    assert of_capacity["upper_bound"] / of_capacity["average_node"] == pytest.approx(ratio)
-    assert "table_3_1" not in quick("ring:9", "torus:3x3").to_dict()["random_mapping"]
-
-
-def test_as_many_random_mappings_as_fit(monkeypatch):
-    many = analyze("hypercube:6", "mesh:8x8")
-    assert (len(many.random), many.random_mapping.limited_by_work) == (25, False)
-    module = sys.modules["netloom.mapping.gains"]
-    paths, channels = 64 * 6, 224
-    each = module.PATH_WORK * paths + 20 * channels
-    monkeypatch.setattr(module, "WORK", 3 * each)
-    few = analyze("hypercube:6", "mesh:8x8")
-    assert few.random_table().equals(many.random_table()[:3])
-    assert few.to_dict()["random_mapping"]["limited_by_work"]
-    assert len(analyze("hypercube:6", "mesh:8x8", random_mappings=7).random) == 7
-    # paths that are compared channel by channel cost what meets there, and one is always tried
-    other = analyze("hypercube:6", "mesh:8x8", routing="shortest-path")
-    assert 1 <= len(other.random) < 3
-    monkeypatch.setattr(module, "WORK", 1)
-    assert len(analyze("hypercube:6", "mesh:8x8").random) == 1
-
-
 def test_mappings_that_cannot_differ_are_not_tried():
     """Each task sends the same to every other, on all places: any permutation is the same."""
     found = analyze("all-to-all", "leaf-spine:4x2x3", routing="ecmp")
@@ -150,11 +100,6 @@ def test_mappings_that_can_differ_are_tried(other):
     assert "alike" not in found
 
 
-def test_random_mappings_that_use_no_channel_are_left_out():
-    found = analyze("ring:2", "mesh:2", mapping=[0, 1], tasks_per_node=2, random_mappings=20)
-    assert 0 < len(found.random) < 20
-
-
 def test_given_routes_fit_one_mapping_and_are_compared_with_no_other(tmp_path):
     file = tmp_path / "routes.txt"
     file.write_text("0 1 3\n3 2 0\n")
@@ -162,18 +107,3 @@ def test_given_routes_fit_one_mapping_and_are_compared_with_no_other(tmp_path):
     found = analyze(graph, "mesh:2x2", routing=f"routes:{file}")
     assert found.to_dict()["random_mapping"] == {"mappings": 0, "limited_by_work": False}
     assert found.standing.level == "contention-free"
-
-
-def test_an_array_is_a_mapping_and_is_checked():
-    backwards = np.arange(16)[::-1]
-    found = quick("ring:16", "mesh:4x4", mapping=backwards)
-    assert found.node_of.tolist() == backwards.tolist()
-    with pytest.raises(NotAMappingError, match="task 0 on host 16"):
-        quick("ring:16", "mesh:4x4", mapping=backwards + 1)
-
-
-def test_an_app_without_weight_is_refused():
-    silent = process_graph(2, [0], [1], bytes=[0.0])
-    with pytest.raises(InputError, match="no bytes sent from a task to another"):
-        quick(silent, "mesh:2")
-    assert quick(silent, "mesh:2", weight="messages").to_dict()["paths"] == 1

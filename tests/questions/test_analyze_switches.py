@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from netloom import analyze
-from netloom.questions.recorded import chart_of, record
-from netloom.routing import Minimal
-from netloom.topology import mesh, topology
+from netloom.topology import topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph
 from tests.questions.shared import quick
@@ -38,17 +36,6 @@ def test_the_loads_of_a_leaf_by_hand():
     assert used["name"].to_list()[:2] == ["leaf0 -> spine0", "spine0 -> leaf1"]
     assert found.nodes()["name"].to_list()[:2] == ["h0", "h1"]
     assert found.paths()["path_length"].to_list() == [0, 2, 2]
-
-
-def test_a_program_all_of_whose_paths_stay_inside_leaves():
-    graph = process_graph(8, [0, 1, 4, 5], [1, 2, 5, 4])
-    found = analyze(graph, "leaf-spine:2x2x4", offered=0.9, random_mappings=3)
-    data = found.to_dict()
-    assert data["channel_load"] == {"mean": 0, "max": 0}
-    assert data["path_length"] == {"mean": 0, "max": 0}
-    assert data["slowdown"] == {"mean": 1, "max": 1}
-    assert data["bottleneck"]["channel"] == "h0 -> leaf0"
-    assert data["saturation"]["upper_bound"] == 1
 
 
 def thick():
@@ -85,52 +72,6 @@ def test_oversubscription_says_bandwidths_where_the_counts_do_not():
     assert (taper.channels_below, taper.channels_above, taper.below, taper.above) == (4, 1, 2, 1)
     (even,) = analyze("ring:8", "leaf-spine:2x1x4", random_mappings=0).oversubscription
     assert (even.ratio, even.channels_below, even.channels_above) == (4, 4, 1)
-
-
-def test_several_paths_a_pair():
-    found = analyze("shift:4", "leaf-spine:2x2x4", routing=Minimal(), offered=0.4)
-    data = found.to_dict()
-    assert data["routing"] == "minimal"
-    assert data["channel_load"] == {"mean": 2, "max": 2}
-    assert data["path_length"] == {"mean": 2, "max": None}
-    assert data["path_contention"] is None
-    assert data["saturation"]["worst_node"] is None
-    assert data["saturation"]["upper_bound"] == 0.5
-    assert data["hop_bytes"] == 16
-    assert data["bounds"]["ratio"] == 1
-    assert "several paths" in data["left_out"]
-    assert found.path_contention().is_empty()
-    assert "path contention" not in record(found).answer.parts()
-    assert chart_of(found) is not None
-    assert "path_contention" not in found.paths().columns
-    halves = quick("shift:1", "leaf-spine:2x2x4", routing="minimal").to_dict()
-    assert halves["channel_load"]["max"] == 0.5
-    by_messages = quick("shift:1", "leaf-spine:2x2x4", routing="minimal", weight="messages")
-    assert by_messages.to_dict()["hop_bytes"] == 4
-
-
-def test_shifts_of_a_full_tree():
-    data = quick("shift:1,5,17", "fat-tree:4x3").to_dict()
-    assert data["tasks"] == 64
-    assert [each["shift"] for each in data["shifts"]] == [1, 5, 17]
-    assert [each["channel_load"]["max"] for each in data["shifts"]] == [1, 1, 1]
-    assert data["channel_load"]["max"] <= 3
-    assert quick("shift:5", "fat-tree:4x3").to_dict()["shifts"] is None
-
-
-def test_one_host_on_each_router_has_the_figures_of_the_direct_network():
-    hosted = attach_hosts(mesh(4, 4), np.arange(16), name="mesh:4x4 with hosts")
-    one, other = (quick("transpose:4", on).to_dict() for on in ("mesh:4x4", hosted))
-    for name in (
-        "path_length", "logical_path_length", "channel_load", "weighted_channel_load",
-        "path_contention", "hop_bytes", "dilation", "saturation", "channels",
-    ):  # fmt: skip
-        assert one[name] == other[name], name
-    own, others = ([each["time"] for each in data["bounds"]["cuts"]] for data in (one, other))
-    assert own == others[1:]  # hosts' channels say no speed where nodes are their own routers
-    assert one["oversubscription"] is one["busiest_router"] is None
-    assert one["host_channel_load"] is None
-    assert one["busiest_channel"]["time"] == one["weighted_channel_load"]["max"]
 
 
 def test_traffic_half_way_round_a_ring_of_routers():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom import InputError, compare_collectives, compile_phases
+from netloom import compare_collectives, compile_phases
 from netloom.phases import least_clocks
 from netloom.phases.exchanges import OF_PHASES, exchange_of
 from netloom.simulation.collectives import graph_of
@@ -112,55 +112,6 @@ def test_a_switch_is_a_barrier_unless_it_is_said():
     assert point.steps == none.steps
     assert point.seconds == pytest.approx(none.seconds + point.steps * fastest)
     assert phased(found)[0].empty_seconds > point.steps * fastest
-
-
-def test_channels_that_differ_are_left_out_or_refused(tmp_path):
-    file = tmp_path / "odd.txt"
-    file.write_text("a b 100Gb/s\nb c 200Gb/s\nc a 200Gb/s\n")
-    found = compare_collectives("all-to-all", f"graph:{file}", size="1KB")
-    assert "bandwidth 0.5" in found.left_out["phases"]
-    assert not found.phases
-    with pytest.raises(InputError, match=r"bandwidth 0\.5"):
-        compare_collectives("all-to-all", f"graph:{file}", size="1KB", algorithm="linear,phases")
-
-
-ASKED = {"size": "64MB", "bandwidth": "25GB/s", "latency": "500ns"}
-UNIT = {**ASKED, "on": "rail:2x2x4x4", "algorithm": "all"}
-
-
-def test_who_is_cut_off_and_what_is_lost_is_said():
-    found = compare_collectives("all-reduce", failed_nodes="u0rail0", **UNIT)
-    whole = compare_collectives("all-reduce", routing=found.setup.routing, **UNIT)
-    data = found.to_dict()["whole"]
-    assert data["cut_off"] == ["n0.0", "n1.0"]
-    assert (found.num_ranks, data["ranks"]) == (14, 16)
-    assert data["routing"] == found.setup.routing == "spread"
-    assert data["left_out"] == {"hierarchical": "found no equal number of ranks per node"}
-    ran = {each.algorithm: each.seconds for each in whole.points}
-    assert {each["algorithm"]: each["seconds"] for each in data["points"]} == ran
-    alone = compare_collectives(
-        "all-reduce",
-        routing="spread",
-        nodes=found.ready.host_of,
-        **UNIT | {"algorithm": "bidirectional-ring"},
-    )
-    assert data["same_ranks_seconds"] == alone.points[0].seconds
-
-
-def test_a_cable_less_cuts_nobody_off_and_keeps_the_routing():
-    found = compare_collectives(
-        "all-gather", "torus:4x4", algorithm="ring", failed_channels="0-1", **ASKED
-    )
-    assert found.whole is not None
-    [here], [there] = found.points, found.whole.points
-    assert found.to_dict()["whole"]["cut_off"] == []
-    assert found.setup.routing == found.whole.routing
-    times = f"with the failures {here.seconds / there.seconds:.3g} times as long"
-    assert found.verdict.lines["whole"].endswith(times)
-    assert here.seconds > there.seconds
-    alone = compare_collectives("all-gather", "torus:4x4", algorithm="ring", **ASKED)
-    assert alone.whole is None
-    assert alone.to_dict()["whole"] is None
 
 
 def test_a_slow_cable_that_nothing_uses_changes_no_pipeline(tmp_path):

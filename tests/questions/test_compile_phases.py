@@ -1,17 +1,12 @@
 """Compiled patterns: figures by hand, verdicts, simulation, and what may not be asked."""
 
-import re
-
 import networkx as nx
 import numpy as np
-import polars as pl
 import pytest
 
 from netloom import compile_phases
-from netloom.base.errors import InputError, NoRouteError
-from netloom.contention import MessageCosts
-from netloom.phases.execution import execute, message_passing
-from netloom.topology import Topology, graph_topology
+from netloom.base.errors import InputError
+from netloom.topology import graph_topology
 from netloom.workload import process_graph
 
 TORUS = {"app": "torus:4x4", "on": "torus:4x4"}
@@ -35,27 +30,6 @@ def test_the_gray_butterfly_is_two_phases_with_the_clocks_of_table_2():
     assert found.plan.num_phases == 2
     assert found.predicted.conset == 4112
     assert found.predicted.message_passing == 7872
-
-
-def test_bytes_are_words_where_none_are_given():
-    graph = process_graph(2, [0, 1], [1, 0], bytes=[10.0, 4096.0])
-    words = compile_phases(graph, "mesh:2").plan.connections.words
-    assert words.tolist() == [3, 1024]
-    assert compile_phases(graph, "mesh:2", word_bytes=8).plan.connections.words[1] == 512
-
-
-def test_one_row_a_connection_and_one_a_phase():
-    found = compile_phases("all-to-all:16", "torus:4x4", words=8, schedule="timetable")
-    table, phases = found.table(), found.phases()
-    assert len(table) == 240
-    assert (table["hops"] >= 1).all()
-    assert table["source_task"].to_list() == found.plan.connections.source_task.tolist()
-    summed = table.group_by("phase").agg(words=pl.col("words").sum(), end=pl.col("end").max())
-    assert phases["words"].to_list() == summed.sort("phase")["words"].to_list()
-    assert phases["makespan"].to_list() == summed.sort("phase")["end"].to_list()
-    assert phases["connections"].sum() == 240
-    assert phases["channels_used"].max() == found.max_channels_used == 12
-    assert (phases["processor_clocks"] <= phases["makespan"]).all()
 
 
 @pytest.mark.parametrize(
@@ -125,46 +99,6 @@ def test_what_the_formulas_cannot_tell_stays_open_until_it_is_simulated():
     assert simulated.outcome.factor == max(phases, messages) / min(phases, messages)
 
 
-def test_simulation_is_that_of_the_phases_and_of_messages():
-    found = compile_phases("all-to-all:16", "torus:4x4", words=32, execute=True, seed=5)
-    run = execute(found.plan, found.costs, timetable=found.timetable)
-    passed = message_passing(found.plan.connections, found.plan.topology, MessageCosts(), seed=5)
-    data = found.to_dict()["simulated"]
-    assert data["conset"] == run.clocks
-    assert data["message_passing"] == passed.clocks
-    assert data["phases"] == found.phases()["simulated"].to_list()
-    assert found.table()["simulated_end"].to_list() == run.end.tolist()
-    assert data["conset"] == pytest.approx(found.clocks, rel=0.1)
-
-
-def test_slow_processors_send_messages_at_the_rate_of_channels():
-    found = compile_phases(**TORUS, words=16, clocks_per_word=10, execute=True)
-    fast = message_passing(found.plan.connections, found.plan.topology, MessageCosts())
-    assert found.simulated.message_passing == fast.clocks
-    assert found.message_costs["clocks_per_word"] == 10
-
-
-def test_an_interrupted_simulation_leaves_the_plan(monkeypatch):
-    def stopped(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("netloom.phases.execution.execute", stopped)
-    found = compile_phases(**TORUS, words=16, execute=True)
-    assert found.interrupted
-    assert found.to_dict()["simulated"]["conset"] is None
-    assert found.plan.num_phases == 1
-
-
-def test_broken_links_are_gone_round():
-    found = compile_phases("torus:4x4", "torus:4x4", words=4, failed_channels="0-1")
-    network = found.plan.topology
-    ends = {(network.source_end[c], network.target_end[c]) for c in found.plan.routes.channels}
-    assert ends.isdisjoint({(0, 1), (1, 0)})
-    assert (
-        found.table().filter((pl.col("source") == 0) & (pl.col("target") == 1))["hops"].item() > 1
-    )
-
-
 def chain(path, lines):
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -195,27 +129,6 @@ def test_an_order_goes_on_through_what_stays_on_a_node():
     assert [given.describe(each) for each in pair] == ["0 -> 1", "2 -> 3"]
     with pytest.raises(InputError, match="a circle"):
         compile_phases(**asked, order=[*steps, ((2, 3), (1, 2))])
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("0 1 < 1", ":2: found '0 1 < 1'; expected a line such as '0 1 < 2 3'"),
-        ("0 1 < 1 2 < 2 3", ":2: found '0 1 < 1 2 < 2 3'"),
-        ("0 1 < 1 x", ":2: found 'x'; expected a whole number of at least 0"),
-        ("0 1 < 0 2", ":2: found 0 -> 2; expected edges of ring:4"),
-    ],
-)
-def test_a_wrong_line_of_an_order_is_named(tmp_path, line, said):
-    file = chain(tmp_path / "order", ["0 1 < 1 2", line])
-    with pytest.raises(InputError, match=re.escape(f"{file}{said}")):
-        compile_phases("ring:4", "torus:4", order=file)
-
-
-def test_a_connection_that_no_network_holds():
-    one_way = Topology("one way", 2, np.array([0], np.int32), np.array([1], np.int32))
-    with pytest.raises(NoRouteError, match="no route from host 1 to host 0"):
-        compile_phases("ring:2", one_way)
 
 
 def test_messages_that_could_block_each_other_leave_the_phases():

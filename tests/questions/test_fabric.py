@@ -1,10 +1,6 @@
-from dataclasses import replace
-
 import pytest
 
 from netloom import check_fabric, topology
-from netloom.routing import parse_routing
-from netloom.topology import without
 
 DGX = "examples/dgx-40.ibnetdiscover"
 MINHOP = "lfts:examples/dgx-40-minhop.lfts"
@@ -39,51 +35,6 @@ def test_a_slow_cable_is_named_as_slow(tmp_path):
     )
 
 
-def test_a_circle_comes_before_the_busiest_cable_and_is_named():
-    found = check_fabric("torus:4x4", samples=2)
-    data = found.to_dict()
-    circle = data["circle"]
-    assert len(circle) > 2
-    for one, two in zip(circle, [*circle[1:], circle[0]], strict=True):
-        assert one["to"] == two["from"]
-
-
-def test_pairs_without_a_path_are_counted_and_their_fault_named():
-    net = topology("leaf-spine:2x2x2")
-    table = parse_routing("minhop", net)
-    rows = table.next_channel.copy()
-    rows[2, 0] = -1  # leaf 0 drops what is for h2
-    found = check_fabric(net, routing=replace(table, next_channel=rows), samples=20)
-    data = found.to_dict()
-    assert data["unrouted"] == 2
-    assert data["problems"][0]["pairs"] == 2
-
-
-def test_cables_of_other_rates_are_judged_by_time():
-    net = topology("leaf-spine:2x2x4")
-    rate = net.channel_bandwidth.copy()
-    rate[: net.num_network_channels] = 2.0
-    fast = check_fabric(replace(net, channel_bandwidth=rate), samples=0).to_dict()
-    slow = check_fabric(net, samples=0).to_dict()
-    assert fast["all_to_all"]["bound"] == slow["all_to_all"]["bound"]
-    assert fast["all_to_all"]["ratio"] == slow["all_to_all"]["ratio"] == 1
-    assert fast["all_to_all"]["time"] == slow["all_to_all"]["time"] / 2
-
-
-def test_hosts_that_run_no_jobs_take_no_part():
-    data = check_fabric("leaf-spine:2x2x4", without_hosts="h0,h[4-7]", samples=0).to_dict()
-    assert data["hosts"] == 3
-    assert data["all_to_all"]["max"] == 0
-
-
-def test_a_broken_cable_is_missing():
-    net = without(topology("leaf-spine:4x4x2"), channels="leaf1-spine2")
-    found = check_fabric(net, samples=0)
-    assert any("leaf1" in each for each in found.to_dict()["missing"])
-    asked = check_fabric("leaf-spine:4x4x2", failed_channels="leaf1-spine2", samples=0)
-    assert asked.to_dict()["all_to_all"] == found.to_dict()["all_to_all"]
-
-
 def test_jobs_are_told_whom_they_share_which_cable_with():
     # both leave leaf 0 by its one cable up; c stays below leaf 1
     found = check_fabric(
@@ -97,26 +48,6 @@ def test_jobs_are_told_whom_they_share_which_cable_with():
     assert a["shared"]["from"] in ("leaf0", "spine0", "leaf1")
     assert {each["use"] for each in data["shared_cables"]} == {2.0}
     assert found.shared_cables().height == 2 * len(data["shared_cables"])
-
-
-def test_what_stays_inside_a_node_takes_no_cable():
-    # two computers of two adapters each: of 4 x 3 messages 4 stay inside
-    data = check_fabric("rail:1x2x2x1", jobs="all=n0,n1", samples=0).to_dict()
-    (job,) = data["jobs"]
-    assert (job["nodes"], job["hosts"]) == (2, 4)
-    assert job["inside"] == pytest.approx(4 / 12)
-    alone = check_fabric("rail:1x2x2x1", jobs="one=n0", samples=0).to_dict()["jobs"][0]
-    assert (alone["alone"], alone["slowdown"], alone["busiest"]) == (0, 1, None)
-
-
-def test_a_job_of_a_host_file_and_a_matrix(tmp_path):
-    hosts = tmp_path / "hosts.txt"
-    hosts.write_text("h0 slots=1\nh9\n")
-    matrix = tmp_path / "app.csv"
-    matrix.write_text("source,target,bytes\n0,1,100\n")
-    data = check_fabric("leaf-spine:4x2x4", jobs=f"app={hosts}:{matrix}", samples=0).to_dict()
-    (job,) = data["jobs"]
-    assert (job["hosts"], job["alone"]) == (2, 100)
 
 
 def test_a_table_of_many_hosts_is_followed_row_by_row():

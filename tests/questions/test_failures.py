@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from netloom import replay, simulate
-from netloom.base.errors import DeadlockError, InputError
+from netloom import simulate
+from netloom.base.errors import DeadlockError
 from netloom.mapping.allocation import place_program
 from netloom.questions.named import find_network
 from netloom.questions.simulate.loop import simulate_loop
 from netloom.routing import Layered, paths
 from netloom.workload import ring
-from netloom.workload.traffic import permutation
 
 SHORT = {"load": 0.1, "cycles": 1500}
 
@@ -52,12 +51,6 @@ def test_patterns_are_those_of_the_whole_network():
     assert diagonal.network.traffic.name == "transpose", "node 5 takes no part in it anyway"
 
 
-def test_intact_is_unknown_where_it_would_deadlock():
-    data = simulate("torus:4x4", failed_channels="0-1", routing="up-down", vcs=1, **SHORT).to_dict()
-    assert data["failures"]["intact"] is None
-    assert data["failures"]["hops"] > 32 / 15
-
-
 def test_programs_stay_on_nodes_that_work():
     net = find_network("mesh:3x3", failed_nodes="0,4")[0]
     place = {
@@ -83,26 +76,3 @@ def test_worms_go_up_and_down_by_default_and_may_deadlock_otherwise():
     assert data["actual"]["worst_node"] > 0.02
     with pytest.raises(DeadlockError):
         simulate_loop("mesh:8x8", routing="layered", **broken, **options)
-
-
-def test_programs_beside_each_other_avoid_failed_nodes():
-    app = ["ring:4@0-3", "ring:4@4-7"]
-    with pytest.raises(InputError, match="ring:4@0-3: found host 2, which failed"):
-        simulate("mesh:4x4", app=app, failed_nodes="2", **SHORT)
-    data = simulate("mesh:4x4", app=app, failed_nodes="9", **SHORT).to_dict()
-    assert [program["name"] for program in data["programs"]] == app
-
-
-def test_traffic_that_meets_no_failed_node_is_as_it_is():
-    mirrored = permutation([0, 1, 13, *range(3, 13), 2, 14, 15])
-    found = simulate("mesh:4x4", failed_nodes="5", traffic=mirrored, **SHORT)
-    assert np.flatnonzero(found.network.traffic.rate).tolist() == [2, 13]
-
-
-def test_a_trace_runs_on_nodes_that_work():
-    options = {"trace": "examples/halo.csv", "failed_nodes": "1"}
-    for mapping in ("identity", "random"):
-        found = replay("torus:4x4x5", mapping=mapping, **options)
-        assert not {1} & set(found.messages()["source_node"].to_list())
-    with pytest.raises(InputError, match="task 1 on host 1, which failed"):
-        replay("torus:4x4x5", mapping=list(range(64)), **options)

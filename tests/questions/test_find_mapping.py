@@ -62,12 +62,6 @@ def test_the_table_has_every_mapping_that_it_was_compared_with(lammps):
         assert name == "random" or row["objective"] >= rows["result"]["objective"]
 
 
-def test_structure_is_found_and_stops_the_search():
-    found = find_mapping("mesh:8x8", "torus:8x8", objective="hop-bytes", seconds=60)
-    assert found.value == found.bound == 2 * 112
-    assert found.gain.kind == "bound"
-
-
 def test_a_mixture_is_scaled_by_identity():
     found = find_mapping(
         "binary-tree:15", "mesh:4x4", objective="hop-bytes:1,max-channel-load:3", rounds=1
@@ -86,13 +80,6 @@ def test_a_mixture_is_scaled_by_identity():
     )
 
 
-def test_weights():
-    app = process_graph(4, [0, 1, 2], [1, 2, 3], bytes=[8.0, 1, 1], messages=[1.0, 1, 9])
-    for weight, most in (("bytes", 8), ("messages", 9), ("uniform", 1)):
-        found = find_mapping(app, "mesh:2x2", weight=weight, **QUICK)
-        assert found.value == most
-
-
 def test_only_allocated_nodes_that_work_are_used(tmp_path):
     file = tmp_path / "allocated.txt"
     file.write_text("0-7\n# the rest is not ours\nn12,n13\n")
@@ -104,12 +91,6 @@ def test_only_allocated_nodes_that_work_are_used(tmp_path):
     assert found.to_dict()["allocated_nodes"] == 9
     for drawn in found.found.mappings.values():
         assert set(drawn.tolist()) <= set(allowed)
-
-
-def test_several_tasks_a_node():
-    found = find_mapping("ring:16", "mesh:2x4", tasks_per_node=2, **QUICK)
-    assert np.bincount(found.mapping).tolist() == [2] * 8
-    assert found.after.to_dict()["local_edges"] == 16
 
 
 def test_a_program_that_fits_on_one_node_needs_no_network():
@@ -133,30 +114,6 @@ def test_a_layout_beside_what_it_promises():
     rows = {row.mapping: row.row() for row in found.starts}
     assert rows["tiles"]["channel_load_max"] == 3  # under dimension order
     assert rows["identity"]["objective"] == 16
-
-
-def test_layouts_are_mappings():
-    plain = analyze("binary-tree:63", "mesh:8x8", mapping="tiles", random_mappings=0)
-    assert plain.to_dict()["channel_load"]["max"] == 3
-    laid_out = find_mapping("binary-tree:63", "mesh:8x8", layout="tiles")
-    assert plain.node_of.tolist() == laid_out.mapping.tolist()
-
-
-def test_simulation_of_before_and_after():
-    found = find_mapping("binary-tree:15", "mesh:4x4", layout="tiles", simulate=True)
-    run = found.simulated
-    busiest = max(each.mapped.limit.node_share.max() for each in (found.before, found.after))
-    most = min(1, found.after.mapped.limit.upper_bound, 1 / busiest)
-    assert run.load == pytest.approx(most, abs=0.001)
-    assert run.load <= most
-    assert {each.provenance.configuration["load"] for each in run.runs.values()} == {run.load}
-    told = found.to_dict()["simulated"]
-    before, after = (told[when]["worst_node_share"] for when in ("before", "after"))
-    assert before < after <= 1.05
-    rows = run.runs["before"].nodes()
-    shares = (rows["node_accepted"] / rows["node_offered"]).drop_nans()
-    assert before == pytest.approx(shares.min())
-    assert told["after"]["accepted"] > told["before"]["accepted"]
 
 
 def test_nothing_gained_changes_nothing():
@@ -248,11 +205,3 @@ def found_of(first, value, bound):
 def test_a_gain_is_that_of_the_objective(first, value, bound, kind, gains):
     told = gain_of(found_of(first, value, bound), None, None)
     assert (told.kind, told.gains) == (kind, gains)
-
-
-def test_a_mapping_that_cannot_be_simulated_is_found_all_the_same():
-    asked = {"routing": "shortest-path", "simulate": True, "load": 0.1, **QUICK}
-    found = find_mapping("random-regular:8,3", "torus:9", **asked)
-    assert found.simulated.before is None
-    assert "circle" in found.simulated.note
-    assert found.mapping.tolist()

@@ -78,28 +78,6 @@ def test_several_paths_a_pair_count_as_expected():
     assert same.value == pytest.approx(hops.value)  # all paths are shortest ones
 
 
-def test_pairs_come_to_a_leaf_each():
-    app = process_graph(8, np.arange(8), (np.arange(8) + 4) % 8)
-    found = find_mapping(app, "leaf-spine:4x2x2", rounds=1)
-    assert (found.value, found.bound) == (0, 0)
-
-
-def test_all_on_one_host():
-    app = process_graph(4, [0, 1, 2, 3], [2, 3, 0, 1])
-    found = find_mapping(app, "leaf-spine:2x1x2", tasks_per_node=2, rounds=1)
-    assert found.after is None
-    after = found.channels().filter(mapping="after")
-    assert after["time"].sum() == after["channel_load"].sum() == 0
-    assert after["kind"].to_list().count("network") == 4
-
-
-def test_large_networks_want_an_allocation():
-    nodes = np.arange(0, 3456, 54)
-    found = find_mapping("ring:64", "fat-tree:k=24", nodes=nodes, rounds=1)
-    assert found.bound <= found.value <= found.found.starts["identity"]
-    assert np.isin(found.node_of, nodes).all()
-
-
 def test_routers_by_other_numbers_change_nothing():
     """Bounds, starts and what they are worth follow from hosts, not from numbers of routers."""
     tree = topology("leaf-spine:4x2x4")
@@ -114,13 +92,3 @@ def test_routers_by_other_numbers_change_nothing():
     assert one.bound == pytest.approx(two.bound)
     assert one.found.starts == pytest.approx(two.found.starts)
     assert one.node_of.tolist() == two.node_of.tolist()
-
-
-def test_a_layout_on_hosts_keeps_its_own_routes():
-    direct, hosted = (
-        find_mapping("binary-tree:63", on, layout="tiles") for on in ("mesh:8x8", "mesh:8x8/1")
-    )
-    assert direct.node_of.tolist() == hosted.node_of.tolist()
-    assert direct.layout.to_json() == hosted.layout.to_json()
-    assert hosted.virtual_channels == direct.virtual_channels == 1
-    assert hosted.routes.routes.lengths.tolist() == direct.routes.routes.lengths.tolist()

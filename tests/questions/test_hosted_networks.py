@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.topology import Topology, topology
+from netloom.topology import Topology
 from netloom.topology.core import attach_hosts
 
 
@@ -23,21 +23,6 @@ def test_worms_run_a_trace_between_hosts() -> None:
     heard = messages.group_by("target_node").agg(pl.col("size").sum())["size"].max()
     assert ends["size"] == max(sent, heard)
     assert ends["utilisation"] == ends["size"] / found.finish
-
-
-def test_a_multicast_between_hosts_is_a_message_to_each() -> None:
-    """Hosts do not forward."""
-    direct = nl.replay("mesh:8x8", trace="examples/halo.csv", engine="worm").messages()
-    hosted = nl.replay("leaf-spine:4x2x16", trace="examples/halo.csv", engine="worm")
-    wide = direct.group_by("id").len().filter(pl.col("len") > 1)["id"]
-    assert len(wide) > 0
-    sent = hosted.messages().filter(pl.col("id").is_in(wide))
-    trace = hosted.run.program.trace
-    first = trace.ids.index(wide[0])
-    assert sent["source_node"].unique().to_list() == [trace.source[first]]
-    names = [row["name"] for row in hosted.to_dict()["busiest"]]
-    assert names[0] in ("spine0 -> leaf0", "spine1 -> leaf0")
-    assert hosted.channels().height == 16
 
 
 def test_transactions_between_hosts_count_the_hops_between_routers() -> None:
@@ -71,13 +56,6 @@ def test_every_packet_draws_among_several_paths() -> None:
     assert both.points[0].latency < one.points[0].latency
 
 
-def test_paths_that_could_deadlock_are_said_to_be_in_layers() -> None:
-    found = nl.predict_latency("torus:5x5/2", routing="shortest-path", offered=0.1)
-    assert (found.to_dict()["routing"], found.to_dict()["vc_layers"]) == ("shortest-path", 3)
-    plain = nl.predict_latency("torus:5x5/2", offered=0.1)  # classes at datelines
-    assert plain.to_dict()["routing"] == "dimension-order"
-
-
 def rails():
     """Two hosts with two ports each, on two routers of their own."""
     routers = Topology("rails", 2, *np.zeros((2, 0), np.int32))
@@ -92,27 +70,6 @@ def test_several_ports_share_what_a_host_sends() -> None:
     assert found.network.bound.what.startswith("channel h0 -> r")
 
 
-@pytest.mark.parametrize("app", ["ring", "all-to-all", "shift:1,3", "random-permutation"])
-def test_a_pattern_without_a_size_is_of_all_hosts(app) -> None:
-    net = "leaf-spine:4x2x3"
-    found = nl.predict_latency(net, app=app, offered=0.05)
-    assert len(np.unique(found.network.prepared.flows.source)) == 12
-    run = nl.simulate_loop(net, app=app, applied=0.2, engine="worm", loops=20)
-    assert run.to_dict()["saturation"]["upper_bound"] <= 1 + 1e-9
-    assert len(run.point.loops) == 12
-    some = nl.predict_latency(net, app=app, offered=0.05, nodes="h0,h5,h[8-11]")
-    flows = some.network.prepared.flows
-    assert len(set(flows.source)) > 4  # a permutation may leave one where it is
-    assert {*flows.source, *flows.target} <= {0, 5, 8, 9, 10, 11}
-
-
-def test_several_ranks_share_what_a_host_sends_and_receives() -> None:
-    """Four tasks a host, all to all: between hosts 0 and 1 go 16 pairs of tasks each way."""
-    options = {"app": "all-to-all:8", "tasks_per_node": 4, "nodes": "h0,h3"}
-    found = nl.predict_latency("leaf-spine:2x1x2", offered=0.1, **options)
-    assert found.network.traffic.matrix().source.tolist() == [0, 3]
-
-
 LEAVES = "leaf-spine:3x2x4"
 
 
@@ -124,19 +81,6 @@ def two_leaves(bandwidth=1.0, cycles=1):
         channel_cycles=np.full(2, cycles, np.int32),
     )  # fmt: skip
     return attach_hosts(routers, np.array([0, 0, 1, 1]), name="two-leaves")
-
-
-def test_a_load_is_simulated_between_hosts():
-    found = nl.simulate(LEAVES, load=0.3, cycles=4000, routing="d-mod-k")
-    data = found.to_dict()
-    assert found.stable
-    assert found.accepted == pytest.approx(0.3, rel=0.05)
-    assert (data["nodes"], data["channels"], data["routing"]) == (12, 12, "d-mod-k")
-    assert data["hops"]["mean"] == pytest.approx(2 * 8 / 11, rel=0.05)  # the others of a leaf: 0
-    assert data["zero_load_latency"] < found.packet_latency
-    channels = found.channels()
-    assert channels["utilisation"].sum() == pytest.approx(12 * 0.3 * data["hops"]["mean"], rel=0.05)
-    assert found.nodes()["name"].to_list() == [f"h{host}" for host in range(12)]
 
 
 def test_hosts_of_one_router_keep_its_channels_free():
@@ -157,20 +101,6 @@ def test_channels_are_busy_by_their_bandwidth(bandwidth, most):
     assert found.network.settings[0].bound.load == pytest.approx(most)
 
 
-def test_what_is_broken_is_gone_round_and_its_cost_said():
-    found = nl.simulate(
-        LEAVES, load=0.1, cycles=1000, failed_channels="leaf0-spine0", failed_nodes="h5"
-    )
-    failures = found.to_dict()["failures"]
-    assert failures["nodes"] == ["h5"]
-    assert failures["channels"] == ["leaf0 -> spine0", "spine0 -> leaf0"]
-    assert failures["intact"]["routing"] == "nca"
-    assert "with nothing broken" in found.network.remarks[0]
-    gone = topology(LEAVES)
-    assert not set(found.channels()["name"]) & {"leaf0 -> spine0", "spine0 -> leaf0"}
-    assert found.channels().height == gone.num_network_channels - 2
-
-
 @pytest.mark.parametrize("bandwidth", [0.5, 2.0])
 def test_the_busiest_channels_of_a_trace_are_used_by_their_bandwidth(bandwidth, tmp_path):
     trace = tmp_path / "two.csv"
@@ -188,15 +118,3 @@ def test_a_message_alone_takes_what_is_said_of_an_idle_network(tmp_path):
         moved = nl.replay(two_leaves(cycles=cycles), trace=trace, buffer_flits=100).run.moved
         assert (moved["contention"] == 0).all()
         assert moved["unhindered"][0] - moved["unhindered"][3] >= cycles
-
-
-@pytest.mark.parametrize(("pair", "hops"), [("0-1", 0), ("0-5", 2)])
-def test_reserved_channels_are_kept_for_pairs_of_hosts(pair, hops):
-    traffic = f"pairs:{pair},2-7,3-8"
-    found = nl.simulate(LEAVES, load=0.3, switching="reserved", traffic=traffic, cycles=1000)
-    assert found.stable
-    alone = nl.simulate(
-        LEAVES, load=0.01, switching="reserved", traffic=f"pairs:{pair}", cycles=4000
-    )
-    assert alone.to_dict()["hops"]["mean"] == hops
-    assert alone.packet_latency == alone.point.zero_load_latency

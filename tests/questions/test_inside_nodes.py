@@ -176,21 +176,6 @@ def test_a_collective_agrees_with_its_program(tmp_path, kind):
     assert compiled["inside_nodes"] >= app - 1e-9  # some bytes go on inside their node
 
 
-def test_answers_say_what_share_stays_inside_nodes():
-    app = program()
-    node = topology(RAILS).node_of_host
-    inside = float(app.bytes[node[app.source] == node[app.target]].sum() / app.bytes.sum())
-    for found in (
-        nl.analyze(app, RAILS, random_mappings=2),
-        nl.simulate_flows(RAILS, app=app, **TIMES),
-        nl.simulate(RAILS, app=app, load=0.05, cycles=500),
-        nl.compile_phases(app, RAILS, word_bytes=1),
-        nl.predict_latency(RAILS, app=app, offered=0.05),
-        nl.simulate_loop(RAILS, app=app, applied=0.1, choice="bytes", loops=5, skip=1),
-    ):
-        assert found.to_dict()["inside_nodes"] == pytest.approx(inside)
-
-
 def test_a_task_hears_at_its_own_processor_from_a_task_of_its_node(tmp_path):
     """A receiver's work delays what its own processor does, not the sender's."""
     (tmp_path / "two.csv").write_text(
@@ -274,30 +259,6 @@ def test_no_map_sends_more_bytes_between_nodes(tasks, seed, many, count, objecti
     assert found.bound <= found.value * (1 + 1e-9)
 
 
-def test_tensor_parallel_groups_stay_in_their_nodes():
-    """Tensor parallelism sends most. Rank order keeps it inside, and so does the mapping."""
-    found = nl.find_mapping(
-        "llm:tp=4,pp=2,dp=2,layers=8,hidden=1024,batch=16", "rail:2x2x4x4", rounds=4
-    )
-    node = found.network.node_of_host[found.applied]
-    assert (node.reshape(4, 4) == node.reshape(4, 4)[:, :1]).all()
-    assert found.inside_nodes > 0.9
-
-
-def test_a_job_takes_tasks_per_node():
-    jobs = {
-        many: prepared("check_fabric", on=RAILS, jobs="a=n[0-3]:ring:8", tasks_per_node=many).jobs
-        for many in (1, 2)
-    }
-    few = prepared("check_fabric", on=RAILS, jobs="a=n[0-1]:ring:8", tasks_per_node=4).jobs
-    assert [len(job.flows.source) for (job,) in jobs.values()] == [8, 8]
-    (job,) = few  # ranks go round the hosts of a node: 0-3 on n0.0, n0.1, n0.0, n0.1
-    assert sorted(zip(job.flows.source, job.flows.target, strict=True)) == [
-        (0, 3), (1, 2), (2, 1), (3, 0)
-    ]  # fmt: skip
-    assert job.inside == 0.75
-
-
 def test_mappings_are_simulated_at_one_pace_of_the_program():
     """A load is of what enters the network, of which mappings leave different parts."""
     source, target = np.array([0, 2, 1, 3]), np.array([2, 0, 3, 1])  # each pair on two nodes
@@ -313,14 +274,3 @@ def test_mappings_are_simulated_at_one_pace_of_the_program():
     assert load == runs["before"].point.offered == 0.4
     sent = {"before": before / 4, "after": after / 2}  # of the mean of those that send
     assert runs["after"].point.offered == pytest.approx(0.4 * sent["after"] / sent["before"])
-
-
-def test_a_better_mapping_that_sends_more_between_nodes_is_named():
-    """Counted inside nodes too, a partition halves the busiest channel, but splits nodes."""
-    found = nl.find_mapping(
-        "examples/lammps-64.mtx", "fabric:examples/dgx-40.ibnetdiscover", rounds=0,
-        nodes="b05-p1-dgx-05-c[01-08]", tasks_per_node=8, count_inside_nodes=True,
-    )  # fmt: skip
-    assert found.unchanged
-    assert found.found.starts["partition"] < 0.5 * found.value
-    assert "Partition is not taken: between nodes it sends " in " ".join(found.lines())

@@ -1,17 +1,11 @@
 """Programs that wait for each of their messages, as ``simulate_loop`` runs them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import netloom as nl
 from netloom.base.errors import DeadlockError, InputError
-from netloom.questions.fields import Timing
-from netloom.questions.simulate.fields import AnyProgramQuestion, Flows, NodeChannels
 from netloom.questions.simulate.loop import simulate_loop
-from netloom.simulation.flow import FlowLaw
-from netloom.topology import mesh
 from netloom.workload import process_graph
 
 WORM = {"engine": "worm", "release_cycles": 0}
@@ -74,38 +68,6 @@ def test_the_interval_of_a_slow_down_is_paired():
     assert halves.mean() < 0.8 * apart.mean()
 
 
-def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
-    ctrl_c_after(40)
-    found = simulate_loop("mesh:4x4", app="ring:16", applied="0.1,0.2", loops=300_000)
-    data = found.to_dict()
-    assert found.interrupted
-    assert data["interrupted"]
-    assert data["points"][0]["actual"] is None
-    assert data["points"][0]["message_latency"] > 0
-
-
-def test_a_run_that_comes_to_no_end_says_so():
-    found = simulate_loop("mesh:4x4", app="ring:16", applied=0.1, most_cycles=3000)
-    assert found.point.times is None
-    assert not found.interrupted
-
-
-def test_ranks_of_a_recording_that_have_sent_nothing_are_idle(tmp_path):
-    file = tmp_path / "lonely.mtx"
-    file.write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 8\n2 1 8\n")
-    options = {"applied": 0.2, "loops": 20}
-    found = simulate_loop("mesh:4x4", app=str(file), **options)
-    both = simulate_loop("mesh:4x4", app=process_graph(2, [0, 1], [1, 0]), **options)
-    assert (found.silent_tasks, both.silent_tasks) == (1, 0)
-    assert found.point.times.cycles.tolist() == both.point.times.cycles.tolist()
-    several = simulate_loop("mesh:4x4", app=["transpose:2@0-3", f"{file}@4-6"], **options)
-    assert several.silent_tasks == 3
-    assert [program.tasks for program in several.point.programs] == [2, 2]
-    file.write_text("%%MatrixMarket matrix coordinate real general\n3 3 0\n")
-    with pytest.raises(InputError, match=r"lonely\.mtx: found no task that sends"):
-        simulate_loop("mesh:4x4", app=str(file), **options)
-
-
 def test_some_messages_that_block_each_other_end_the_run_though_others_go_on():
     with pytest.raises(DeadlockError, match="up-down") as failed:
         simulate_loop("torus:8x8", app="hypercube:6", mapping="random", applied=0.8, engine="worm")
@@ -139,16 +101,6 @@ def test_what_stays_on_a_node_makes_no_traffic():
         simulate_loop("line:4", app=graph, mapping=[0] * 8, tasks_per_node=8, applied=0.1)
 
 
-def test_channels_that_differ_leave_a_limit_without_estimates():
-    network = mesh(4, 4)
-    faster = np.where(np.arange(len(network.channel_bandwidth)) < 4, 2.0, 1.0)
-    network = replace(network, channel_bandwidth=faster)
-    found = simulate_loop(network, app="transpose:4", applied=0.5, loops=20, engine="flow")
-    limit = found.saturation
-    assert limit.average_node is None
-    assert limit.upper_bound > 0
-
-
 def test_what_one_channel_limits_is_the_same_flit_by_flit_and_with_worms():
     """Three tasks of a line send to the fourth without a pause: its last channel is what counts."""
     graph = process_graph(4, [0, 1, 2], [3, 3, 3], name="into one")
@@ -164,33 +116,6 @@ def test_what_one_channel_limits_is_the_same_flit_by_flit_and_with_worms():
     assert got["flow"] == pytest.approx(1, rel=0.02)
     assert got["flow"] == pytest.approx(got["worm"], rel=0.02)
     assert got["flow"] == pytest.approx(got["network"], rel=0.02)
-
-
-def test_programs_that_meet_slow_each_other_down_and_those_apart_do_not():
-    """Two rings on the same row meet; on rows of their own they do not."""
-    options = {"applied": 0.9, "message_flits": 100, "loops": 30, "engine": "flow"}
-    apart = nl.simulate_loop("torus:4x4", app=["ring:4@0-3", "ring:4@8-11"], **options)
-    for program in apart.point.programs:
-        assert program.slowdown == 1
-        assert program.slowdown_ci95 == 0
-    met = nl.simulate_loop("line:8", app=["ring:4@0,2,4,6", "ring:4@1,3,5,7"], **options)
-    assert all(program.slowdown > 1.1 for program in met.point.programs)
-
-
-def test_a_routing_of_several_paths_spreads_its_flows():
-    """Two spines: all cross traffic of a leaf by both, where one path a pair collides."""
-    options = {"app": "shift:2/4", "applied": 0.95, "loops": 30, "engine": "flow"}
-    spread = nl.simulate_loop("leaf-spine:2x2x2", routing="minimal", **options)
-    assert spread.point.message_latency == pytest.approx(spread.point.unhindered_latency, rel=1e-3)
-    assert spread.saturation is None
-
-
-def test_parameters_of_flows_are_options_by_the_same_names():
-    """And all options of the group are parameters, or say how fast channels are."""
-    fields, law = AnyProgramQuestion.model_fields, FlowLaw()
-    assert {name: fields[name].default for name in vars(law)} == vars(law)
-    own = {*Flows.model_fields, *NodeChannels.model_fields}
-    assert own == {*vars(law), *Timing.model_fields, "end_channels"}
 
 
 FLOW = {"engine": "flow", "end_channels": 0}
@@ -223,12 +148,3 @@ def test_the_loop_of_a_message_alone_is_known_to_the_cycle(engine, tail):
     assert data["message_latency"] == data["unhindered_latency"] == message
     cut = simulate_loop("line:4", engine=engine, packet_flits=10, gap_cycles=5, **LONE).to_dict()
     assert cut["loop_cycles"]["mean"] == 50 + 5 * (3 + 10 + tail) + 4 * 5
-
-
-def test_packets_of_a_message_wait_for_each_other_only_with_a_gap():
-    waiting = simulate_loop("line:4", packet_flits=10, gap_cycles=5, **LONE)
-    at_once = simulate_loop("line:4", packet_flits=10, **LONE)
-    packet = waiting.network.router.zero_load_cycles(3, 10)
-    loop = waiting.to_dict()["loop_cycles"]["mean"]
-    assert loop == pytest.approx(50 + 5 * packet + 4 * 5, abs=6)
-    assert at_once.to_dict()["loop_cycles"]["mean"] == pytest.approx(50 + packet + 40, abs=6)

@@ -5,7 +5,6 @@ import pytest
 
 import netloom as nl
 from netloom.drawing.networks.traffic import Traffic
-from netloom.questions.recorded import record
 from netloom.questions.simulate.trace import replay
 from netloom.simulation.traces import PARTS_OF_TIME as PARTS
 from netloom.topology import topology
@@ -59,16 +58,6 @@ def test_pairs_with_most_traffic_of_each_channel(tmp_path):
     ]
 
 
-def test_three_pairs_at_most_and_those_of_the_busiest_channel_are_its_users():
-    found = nl.analyze("examples/lammps-64.mtx", "torus:8x8", random_mappings=0)
-    table = found.channels().sort("weighted_channel_load", descending=True)
-    users = found.to_dict()["causes"]["users"]["pairs"]
-    assert table["pairs"][0].count("→") == 3
-    assert [each.split(" ")[0] for each in table["pairs"][0].split(", ")] == [
-        f"{each['source']}→{each['target']}" for each in users
-    ]
-
-
 def test_several_paths_of_a_pair_count_by_their_probability(tmp_path):
     found = analyzed(tmp_path, ["0,1,1"], "leaf-spine:2x2x1", routing="nca")
     used = found.channels().filter(kind="network").filter(weighted_channel_load=0.5)
@@ -116,9 +105,3 @@ def test_the_critical_path_is_marked_where_its_messages_are(chain):
         assert mine["begin"].min() == pytest.approx(row["sent"], abs=wide + 4)
         assert mine["end"].max() == pytest.approx(row["arrived"], abs=wide)
         assert (mine["utilisation"] > 0).all()
-
-
-def test_without_the_channels_of_messages_nothing_is_drawn():
-    found = replay(**HALO, routing="adaptive")
-    assert found.busy_channels().is_empty()
-    assert "busy" not in record(found).answer.parts()

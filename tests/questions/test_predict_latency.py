@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,17 +68,6 @@ def test_what_is_simulated_is_the_same_network():
     assert found.table()["simulated_error"][0] == points[0]["simulated"]["error"]
 
 
-def test_loads_that_no_router_could_carry_are_not_simulated():
-    found = predict_latency(
-        "mesh:4x4", traffic="pairs:0-1", offered=[0.5, 1], simulate=True, cycles=500
-    )
-    assert [point["simulated"] is None for point in found.to_dict()["points"]] == [False, False]
-    hot = predict_latency(
-        "mesh:4x4", traffic="hot-spot:0.9:5", offered="0.05,0.5", simulate=True, cycles=500
-    )
-    assert [point["simulated"] is None for point in hot.to_dict()["points"]] == [False, True]
-
-
 def test_a_curve_goes_to_where_it_saturates():
     found = predict_latency("mesh:4x4", offered="0:auto:5")
     offered = [point.offered for point in found.points]
@@ -130,25 +118,6 @@ def test_a_source_that_is_the_limit_is_said_to_be():
     assert found.points[0].utilisation_max < 0.1  # the channels have nothing to do with it
     busy = predict_latency("mesh:8x8", **LAMMPS, offered=0.1).to_dict()
     assert busy["saturation_limit"]["where"] == f"channel {busy['busiest_channel']}"
-
-
-def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
-    ctrl_c_after(40)
-    found = predict_latency(
-        "mesh:8x8", offered=[0.1, 0.2], simulate=True, precision=1e-6, most_cycles=2**30
-    )
-    assert found.interrupted
-    assert found.to_dict()["interrupted"]
-    assert all(point["latency"] > 0 for point in found.to_dict()["points"])
-
-
-@pytest.mark.parametrize("unlike", [{"channel_cycles": 5}, {"channel_bandwidth": 0.5}])
-def test_channels_that_differ_are_refused_as_the_page_says(unlike):
-    net = mesh(3, 3)
-    ((name, value),) = unlike.items()
-    net = replace(net, **{name: np.full_like(getattr(net, name), value)})
-    with pytest.raises(InputError, match="expected channels of bandwidth 1 and latency 1 for the"):
-        predict_latency(net, offered=0.1)
 
 
 @pytest.mark.parametrize(("on", "vcs"), [("mesh:7x3", 8), ("mesh:12", 4), ("mesh:8x5", 4)])

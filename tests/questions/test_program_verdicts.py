@@ -4,45 +4,15 @@ import pytest
 
 import netloom as nl
 from netloom import replay
-from tests.questions.said import numbers
 from tests.questions.shared import file_of
 
 ALONE = "id,after,source,target,flits\na,,0,1,8\nb,a,1,2,8\n"
 MEETING = "id,after,source,target,flits\na,,0,3,40\nb,,1,2,40\n"
-QUEUE = "id,after,source,target,flits\na,,0,1,90\nb,,0,2,90\n"
-BUSY = "id,after,compute,source,target,flits\na,,90,0,1,1\nb,,90,0,2,1\n"
-LONG = "id,after,compute,source,target,flits\na,,2000,0,3,40\nb,,2010,1,2,40\n"
 
 
 def replayed(folder, text, on="mesh:4", **options):
     found = nl.replay(on, trace=file_of(folder, text), **options)
     return found, found.verdict
-
-
-@pytest.mark.parametrize(
-    ("trace", "part", "what"),
-    [
-        (MEETING, "contention", "other messages, 0→3"),
-        (QUEUE, "source_wait", "0's own channel into the network"),
-        (BUSY, "processor_wait", "a processor, at 0"),
-    ],
-)
-def test_what_is_waited_for_longest_is_said(trace, part, what, tmp_path):
-    found, verdict = replayed(tmp_path, trace)
-    wait = found.to_dict()["longest_wait"]
-    assert wait["part"] == part
-    assert verdict.lines["where"] == f"{wait['id']} waits {wait['time']} cycles for {what}"
-    assert ("contention in the network" in verdict.lines["why"]) == (part == "contention")
-
-
-def test_a_program_that_waits_little_or_not_is_fine(tmp_path):
-    alone, verdict = replayed(tmp_path, ALONE)
-    assert (verdict.mark, verdict.next) == ("fine", "")
-    assert verdict.sentence == f"Takes {alone.finish} cycles, no longer than if nothing waited."
-    found, verdict = replayed(tmp_path, LONG, engine="worm")
-    assert found.finish > found.ideal_finish
-    assert (verdict.mark, verdict.next) == ("fine", "")
-    assert numbers(verdict.sentence)[:2] == [found.finish, found.ideal_finish]
 
 
 def test_flows_that_meet_take_twice_as_long(tmp_path):
@@ -53,13 +23,6 @@ def test_flows_that_meet_take_twice_as_long(tmp_path):
     other, verdict = replayed(tmp_path, MEETING, **flow)
     assert other.finish == pytest.approx(80e-6) == 2 * other.of_flows.alone
     assert verdict.sentence == "Takes 80 µs: 1→2 is busy 100\u00a0% of the time."
-
-
-def test_no_mapping_is_searched_for_where_a_host_is_the_limit(tmp_path):
-    star = file_of(tmp_path, "source,target,bytes\n1,0,1e6\n2,0,1e6\n3,0,1e6\n")
-    found = nl.simulate_flows("leaf-spine:2x2x2", app=str(star), bandwidth="1GB/s", latency=0)
-    assert found.busiest[0].between == "hosts"
-    assert found.verdict.next.endswith("--save-flows flows.csv")
 
 
 FAST = {"engine": "flow", "bandwidth": "25GB/s", "latency": "500ns"}
@@ -87,22 +50,3 @@ def test_the_path_is_split_by_parallelism(parallel, kinds):
     assert sum(parts.values()) == pytest.approx(found.finish)
     said = found.verdict.lines["split"]
     assert all(kind in said for kind in kinds)
-
-
-def test_computing_is_a_part_of_the_split_if_its_speed_is_said():
-    parts, found = split(f"llm:tp=2,dp=2,{MODEL},tflops=1")
-    assert parts["computing"] == pytest.approx(found.critical_path.compute)
-    assert parts["computing"] > 0
-    silent = split(f"llm:tp=2,dp=2,{MODEL}")[1]
-    assert "omputing takes no time: add tflops=N" in silent.verdict.note
-    assert "omputing takes no time" not in found.verdict.note
-    assert found.finish > silent.finish
-
-
-def test_cycles_are_split_too():
-    found = replay(
-        "leaf-spine:2x2x2", trace=f"llm:tp=2,dp=2,{MODEL}", engine="network", flit_bytes=4096,
-        bandwidth="25GB/s",
-    )  # fmt: skip
-    assert sum(found.parallelism.values()) == pytest.approx(found.finish)
-    assert set(found.to_dict()["parallelism"]) >= {"tensor", "data"}

@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ from netloom.questions.simulate.trace import replay
 from netloom.routing import table
 from netloom.topology import mesh, topology
 from netloom.workload.programs.messages import lists
-from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
 from tests.questions.shared import file_of
 
@@ -161,15 +158,6 @@ def test_goal_with_the_terms_of_loggp(tmp_path):
     assert replay(own, trace=path, **options).messages()["size"].to_list() == [64 // 32]
 
 
-def test_times_of_a_machine_are_in_microseconds_too(tmp_path):
-    known = machine("symult2010")
-    found = replay(known, trace=file_of(tmp_path, CHAIN))
-    data = found.to_dict()
-    assert data["finish_us"] == pytest.approx(found.finish * known.cycle_us)
-    assert data["cycle_us"] == known.cycle_us
-    assert replay("mesh:4", trace=file_of(tmp_path, CHAIN)).to_dict()["finish_us"] is None
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"engine": "worm", "routing": "up-down"}, {"routing": "adaptive", "vcs": 3}]
 )
@@ -187,15 +175,6 @@ def test_a_real_trace_is_told_whole(options):
     assert data["flit_hops"] == hops == found.channels()["size"].sum()
     assert (log["contention"] >= 0).all()
     assert (log["sent"] >= log["ready"]).all()
-
-
-def test_a_path_longer_than_can_be_read_is_cut():
-    trace = random_trace(np.random.default_rng(1), 4, 200, 5, one_by_one=True)
-    data = replay("mesh:4", trace=trace).to_dict()
-    assert data["critical_path"]["length"] == 200
-    shown = [entry["id"] for entry in data["critical_path"]["entries"]]
-    assert shown == [str(entry) for entry in range(150, 200)]
-    assert data["provenance"]["not_repeatable"] == ["trace"]
 
 
 ROUTERS = ("three-stage", "canonical-4-stage", "speculative-2-stage", "single-cycle")
@@ -233,16 +212,6 @@ def test_no_message_is_faster_than_unhindered(seed):
         assert (log.filter(log["size"] <= packet_flits)["contention"] == 0).all()
 
 
-@pytest.mark.parametrize("switching", ["wormhole", "circuit"])
-@pytest.mark.parametrize("end_channels", [0, 1])
-def test_worms_alone_take_what_they_take_unhindered(switching, end_channels):
-    trace = random_trace(np.random.default_rng(2), 16, 50, 30, one_by_one=True)
-    found = replay(
-        "torus:4x4", trace=trace, engine="worm", switching=switching, end_channels=end_channels
-    )
-    assert (found.messages()["contention"] == 0).all()
-
-
 def test_ways_of_different_lengths_for_packets_of_one_message():
     grid = mesh(2, 2)
     leaving = {node: np.flatnonzero(grid.channel_source == node) for node in range(4)}
@@ -258,39 +227,3 @@ def test_ways_of_different_lengths_for_packets_of_one_message():
     log = found.messages()
     assert set(log["hops"].to_list()) == {1, 3}
     assert (log["contention"] >= 0).all()
-
-
-def test_a_run_that_takes_too_long_says_so():
-    found = replay("torus:4x4x4", trace="examples/halo.csv", most_cycles=3000)
-    data = found.to_dict()
-    assert data["finish"] is data["critical_path"] is data["contention_share"] is None
-    assert not data["interrupted"]
-    log = found.messages()
-    assert 0 < log["arrived"].null_count() < len(log)
-    assert log["latency"].null_count() == log["contention"].null_count()
-    assert data["message_latency"]["mean"] == log["latency"].mean()
-    assert len(found.critical_entries()) == 0
-    assert json.loads(json.dumps(data)) == data
-
-
-def test_ctrl_c_gives_what_is_known(ctrl_c_after):
-    trace = random_trace(np.random.default_rng(4), 16, 2000, 30_000, one_by_one=True)
-    ctrl_c_after(5)
-    found = replay("mesh:4x4", trace=trace)
-    assert found.interrupted
-    assert found.finish is None
-
-
-def test_a_trace_that_is_read_already_is_not_read_otherwise():
-    trace = read_trace("examples/halo.csv")
-    assert replay("torus:4x4x4", trace=trace).finish > 0
-    with pytest.raises(InputError, match="flit_bytes: found '8'; expected the path of a trace"):
-        replay("torus:4x4x4", trace=trace, flit_bytes=8)
-
-
-def test_messages_longer_than_packets_can_be_have_to_be_cut(tmp_path):
-    long = file_of(tmp_path, "id,source,target,flits\na,0,1,50000\n")
-    with pytest.raises(InputError, match="packet_flits: found none, for messages of up to 50000"):
-        replay("mesh:2", trace=long)
-    assert replay("mesh:2", trace=long, packet_flits=1000, **SINGLE).finish == 50_005
-    assert replay("mesh:2", trace=long, **WORM).finish == 50_001

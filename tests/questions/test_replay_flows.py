@@ -4,9 +4,8 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.workload.programs.trace_files import read_goal, read_trace
+from netloom.workload.programs.trace_files import read_goal
 from tests.questions.shared import file_of
-from tests.reference.written_traces import write_trace
 
 TREE = "leaf-spine:8x8x8"
 RATES = {"engine": "flow", "bandwidth": "1GB/s", "latency": 0}
@@ -33,22 +32,6 @@ def test_in_order_a_host_sends_one_after_the_other(tmp_path):
     assert log["complete"].to_list() == pytest.approx([2e-3, 2e-3])
 
 
-def test_how_far_it_can_be_trusted_is_told_from_both_ways_of_sending(tmp_path):
-    rows = [f"m{i}-{j},{i},{j},1e6" for i in range(8) for j in range(8, 16)]
-    path = file_of(tmp_path, "id,source,target,bytes\n" + "\n".join(rows))
-    ordered = nl.replay(TREE, trace=path, **RATES).to_dict()
-    shared = nl.replay(TREE, trace=path, **SHARED).to_dict()
-    for name in ("in_order_finish", "shared_finish"):
-        assert ordered[name] == shared[name] > 0
-    assert ordered["in_order_finish"] == ordered["finish"]
-    assert shared["shared_finish"] == shared["finish"]
-    assert ordered["expected_error"] == shared["expected_error"]
-    tiny = file_of(tmp_path, "id,source,target,bytes\na,0,9,1\n")
-    found = nl.replay(TREE, trace=tiny, **(RATES | {"latency": "1us"})).to_dict()
-    assert found["expected_error"]["within"] > 0.2
-    assert "shorter than a packet or than their latency" in found["expected_error"]["why"]
-
-
 def test_latency_and_overhead_count_once_and_at_both_ends(tmp_path):
     path = file_of(tmp_path, "id,after,source,target,bytes\na,,0,9,1e6\nb,a,9,0,1\n")
     times = {"latency": "1us", "overhead": "10us"}
@@ -58,17 +41,6 @@ def test_latency_and_overhead_count_once_and_at_both_ends(tmp_path):
     path = found.critical_path
     assert path.compute == path.receive == pytest.approx(2e-5)
     assert found.to_dict()["clock"]["overhead_seconds"] == 1e-5
-
-
-def test_a_trace_that_was_read_is_run_as_its_file(tmp_path):
-    path = file_of(tmp_path, MEETING)
-    trace = read_trace(path)
-    write_trace(trace, tmp_path / "again.parquet")
-    ends = [
-        nl.replay(TREE, trace=each, **SHARED).finish
-        for each in (path, trace, tmp_path / "again.parquet")
-    ]
-    assert ends[0] == ends[1] == ends[2]
 
 
 @pytest.mark.parametrize("engine", ["network", "worm"])
@@ -106,27 +78,6 @@ def test_cycles_and_flits_stay_so_if_no_clock_is_known(tmp_path):
     assert (timed.time_unit, timed.size_unit) == ("seconds", "bytes")
     assert timed.finish == pytest.approx(196 * 2e-9)
     assert timed.messages()["size"].to_list() == [8 * 128, 20 * 128]
-
-
-def test_the_same_trace_on_flits_and_flows_takes_nearly_the_same(tmp_path):
-    one = "id,source,target,flits\na,0,15,5000\n"
-    path = file_of(tmp_path, one)
-    flow = nl.replay("mesh:4x4", trace=path, engine="flow").finish
-    worm = nl.replay("mesh:4x4", trace=path, engine="worm").finish
-    assert flow == pytest.approx(worm, rel=0.01)
-
-
-def test_a_machine_says_bytes_and_seconds(tmp_path):
-    path = file_of(tmp_path, "id,source,target,bytes\na,0,1,2e6\n")
-    found = nl.replay("tpu-v4:4x4x4", trace=path, engine="flow")
-    own = found.network.clock
-    assert found.finish >= 2e6 / own.bytes_per_second
-    assert found.finish == pytest.approx(
-        2e6 / 50e9 + own.latency_seconds + 2 * own.overhead_seconds
-    )
-    cycles = file_of(tmp_path, "id,source,target,flits\na,0,1,2000000\n", "cycles.csv")
-    same = nl.replay("tpu-v4:4x4x4", trace=cycles, engine="flow")
-    assert same.finish == pytest.approx(found.finish)
 
 
 def reduction(ranks, size):
@@ -231,15 +182,6 @@ def test_tasks_on_one_node_send_each_other_at_once(tmp_path):
     assert log["hops"].to_list() == [0, 0]
     assert log["slowdown"].to_list() == [1, 1]
     assert len(found.run.moved) == 1
-
-
-def test_nothing_sent_takes_what_is_computed(tmp_path):
-    text = "id,time_seconds,compute_seconds,source\na,1,0.5,0\nb,,0.25,0\n"
-    found = nl.replay(TREE, trace=file_of(tmp_path, text), **RATES)
-    assert found.finish == 1.5
-    data = found.to_dict()
-    assert data["slowdown"] == {"mean": None, "p50": None, "p99": None, "max": None}
-    assert data["busiest"] == []
 
 
 def test_ctrl_c_gives_what_is_known(ctrl_c_after, tmp_path):

@@ -6,12 +6,9 @@ import pytest
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.fabrics import write_lfts
-from netloom.questions.recorded import record
 from netloom.routing import ForwardingTable
 from netloom.topology import topology
 from tests.reference.scans import scan
-
-DGX, MINHOP = "examples/dgx-40.ibnetdiscover", "lfts:examples/dgx-40-minhop.lfts"
 
 
 def test_a_full_tree_is_proved_best():
@@ -47,36 +44,11 @@ def test_tables_for_a_program_lower_its_busiest_cable_to_its_floor():
     assert (cost.before, cost.after, cost.floor, cost.hosts) == (4.0, 1.0, 1.0, 1.0)
 
 
-def test_programs_have_weights_and_nodes_of_their_own():
-    found = nl.route_fabric(
-        "leaf-spine:2x4x4", wanted=["3*ring:4@0,4,1,5", "ring:4@2,6,3,7"], samples=2
-    )
-    assert [each.name for each in found.programs] == ["3*ring:4@0,4,1,5", "ring:4@2,6,3,7"]
-    assert all(each.after >= each.floor for each in found.programs)
-
-
-def test_installed_tables_with_holes_are_said_not_to_lead_there():
-    installed = nl.route_fabric("leaf-spine:2x4x4", engine="minhop", samples=2).forwarding
-    installed.next_channel[4, 0] = -1
-    found = nl.route_fabric("leaf-spine:2x4x4", installed=installed, wanted="shift:4", samples=2)
-    (cost,) = found.programs
-    assert (cost.before, cost.after) == (None, 1.0)
-    assert found.to_dict()["programs"][0]["before"] is None
-
-
 def test_engines_that_fall_back_are_named():
     found = nl.route_fabric("torus:4x4", engine="ftree", installed="updn", samples=2)
     assert np.array_equal(found.before.paths, found.after.paths)
     for engine in ("updn", "ftree"):
         assert f"falls back from {engine} to minhop: " in found.to_dict()["fallback"]
-
-
-def test_bounds_stand_beside_figures_of_their_kind():
-    found = nl.route_fabric(
-        "graph:examples/my-cluster.graphml", samples=2
-    )  # uplinks: twice as fast
-    every = found.to_dict()["all_to_all"]
-    assert (every["max"], every["bound"], every["time_bound"], every["ratio"]) == (112, 112, 56, 1)
 
 
 def test_tables_are_repaired_after_a_switch_is_gone(tmp_path):
@@ -111,15 +83,3 @@ def test_tables_are_kept_for_a_program_whose_cables_carry_next_to_nothing(tmp_pa
     assert 0 < one["before"] <= 20
     assert one["hosts"] == 1_000_010
     assert found["verdict"]["sentence"].startswith("Keep the installed tables: ")
-
-
-def test_two_tables_are_compared_and_named_without_their_folders(tmp_path):
-    made = nl.route_fabric(DGX, installed=MINHOP, engine="updn", samples=2)
-    file = tmp_path / "other.lfts"
-    write_lfts(made.network, made.forwarding, file)
-    found = nl.route_fabric(DGX, installed=MINHOP, engine=f"lfts:{file}", samples=2)
-    data = found.to_dict()
-    assert data["all_to_all"] == made.to_dict()["all_to_all"]
-    text = str(record(found).answer.picture().to_dict())
-    assert "installed: lfts:dgx-40-minhop.lfts" in text
-    assert "examples/" not in text

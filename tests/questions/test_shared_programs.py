@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from netloom import find_saturation, simulate
+from netloom import simulate
 from netloom.questions.simulate.load import SimulateQuestion, prepare, simulate_beside
 from netloom.simulation.steady import Delivered
 from netloom.workload import process_graph
@@ -55,14 +55,6 @@ def test_a_program_alone_is_held_against_a_limit_of_its_own():
     found = simulate("line:4", app=CROSSING, load=[0.1, 0.505], **SHORT).points[1]
     assert not found.stable
     assert [run.stable for run in found.alone] == [True, True]
-
-
-def test_whether_programs_also_run_alone_can_be_chosen():
-    found = simulate("line:4", app=CROSSING, load=0.1, alone=False, **SHORT).to_dict()
-    assert [program["alone"] for program in found["programs"]] == [None, None]
-    searched = find_saturation("line:4", app=CROSSING, most_cycles=3000).to_dict()
-    assert searched["saturation_offered"] == pytest.approx(0.5, rel=0.15)
-    assert len(searched["runs"][0]["programs"]) == 2
 
 
 def test_on_shared_nodes_every_program_offers_the_load():

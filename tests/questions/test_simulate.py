@@ -1,60 +1,11 @@
 import pytest
 
 from netloom import find_saturation, simulate
-from netloom.base.errors import InputError
 from netloom.routing import table
 from netloom.simulation.network.routers import Router
 from netloom.topology import mesh
 
 SHORT = {"cycles": 1500}
-
-
-def test_one_load_has_all_that_was_promised():
-    found = simulate("mesh:8x8", load=0.2, vcs=4, buffer_flits=8, packet_flits=5)
-    data = found.to_dict()
-    assert data["offered"] == 0.2
-    assert data["accepted"] == pytest.approx(0.2, rel=0.02)
-    assert data["accepted"] <= data["created"] * 1.01
-    assert 0 < data["accepted_worst_node"] <= data["accepted"]
-    latency = data["packet_latency"]
-    assert data["zero_load_latency"] < latency["mean"] < latency["p99"] <= latency["max"]
-    assert latency["ci95"] < 0.02 * latency["mean"]
-    total = data["network_latency"]["mean"] + data["source_queue_latency"]["mean"]
-    assert total == pytest.approx(latency["mean"])
-    assert data["hops"]["mean"] == pytest.approx(16 / 3, rel=0.01)
-    moved = data["utilisation"]["mean"] * data["channels"] * data["cycles"]
-    assert data["flit_hops"] == pytest.approx(moved)
-    assert sum(data["histogram"]["packets"]) == data["packets"]
-    assert data["throughput_bounds"]["wormhole"]["load"] == pytest.approx(0.4921875)
-
-
-def test_past_saturation_latencies_are_null_with_a_note():
-    with pytest.warns(UserWarning, match="above 0.4922, the most that can be carried with this"):
-        found = simulate("mesh:8x8", load=0.8)
-    data = found.to_dict()
-    assert not data["stable"]
-    assert set(data["packet_latency"].values()) == {None}
-    assert set(data["network_latency"].values()) == {None}
-    assert data["histogram"] is None
-    assert 0.3 < data["accepted"] < 0.45
-    assert "the 8 channels from row 3 to row 4" in data["advice"]
-    assert found.packet_latency is None
-    assert found.latencies().is_empty()
-
-
-def test_a_list_of_loads_stops_past_saturation():
-    found = simulate("mesh:8x8", load="0.1:0.9:0.2", most_cycles=5000)
-    table = found.table()
-    assert table["offered"].to_list() == [0.1, 0.3, 0.5]
-    assert table["stable"].to_list() == [True, True, False]
-    assert table["packet_latency_mean"][2] is None
-    data = found.to_dict()
-    assert [point["offered"] for point in data["points"]] == [0.1, 0.3, 0.5]
-    assert found.channels().height == 3 * 224
-    assert found.nodes().height == 3 * 64
-    assert set(found.latencies()["offered"]) == {0.1, 0.3}
-    with pytest.raises(InputError, match="several loads"):
-        assert found.accepted
 
 
 def test_techniques_side_by_side_are_in_order_at_zero_load():
@@ -90,15 +41,6 @@ def test_a_routing_of_ones_own_is_simulated():
     assert held["hops"]["mean"] == 3
 
 
-def test_a_machine_brings_its_router():
-    found = simulate("bluegene-p:4x4x4", load=0.1, routing="adaptive", **SHORT).to_dict()
-    assert found["router"]["name"] == "bluegene-p"
-    assert found["switching"] == "virtual-cut-through"
-    assert found["cycle_us"] == pytest.approx(32 / 425)
-    named = simulate("bluegene-p:4x4x4", load=0.1, router="three-stage", **SHORT).to_dict()
-    assert named["switching"] == "wormhole"
-
-
 def test_saturation_of_a_mesh_is_found_by_bracketing():
     found = find_saturation("mesh:8x8", traffic="uniform", vcs=4, most_cycles=12_000)
     data = found.to_dict()
@@ -132,12 +74,6 @@ def test_a_limit_is_kept_up_with_where_nothing_is_left_to_chance():
     assert not data["saturates"]
     assert data["saturation_offered_width"] is None
     assert data["saturation_throughput"] == pytest.approx(1, rel=0.01)
-
-
-def test_a_stream_of_few_credits_is_advised_against():
-    with pytest.warns(UserWarning, match="carries at most 40% of its bandwidth. 5 flits fill it"):
-        found = simulate("line:4", load=0.1, vcs=1, buffer_flits=2, **SHORT)
-    assert "credits that take 5 cycles" in found.to_dict()["advice"]
 
 
 def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):

@@ -7,8 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import netloom as nl
-from netloom.base.errors import InputError
 from netloom.drawing import programs as built, timelines
 from netloom.questions.register import kind_of
 from tests.approved.asked import run
@@ -190,12 +188,6 @@ def test_phases_switch_and_move(more, asked, tmp_path):
     assert len(rules.of_kind(of_file, "phase")) == len(phases)
 
 
-def test_what_has_no_times_is_refused(asked, tmp_path):
-    xml = tmp_path / "ring.xml"
-    asked(f"compile collective all-gather --on ring:4 --size 8MB --msccl {xml}")
-    assert "no times" in asked(f"compile verify {xml}", expect=2)
-
-
 @pytest.mark.parametrize("engine", ["network", "worm", "flow"])
 def test_loops_of_the_last_traffic(engine, asked):
     data, file, names, slices, arrows, counters = asked(
@@ -211,13 +203,6 @@ def test_loops_of_the_last_traffic(engine, asked):
     assert rules.of_kind(slices, "compute")
     busiest = max(map(rules.passed, counters.values())) / last["cycles"]
     assert busiest == pytest.approx(last["utilisation_max"], rel=0.02)  # some are on their way
-
-
-def test_without_a_timeline_rows_are_not_kept():
-    found = nl.simulate_loop("mesh:2x2", applied=0.5, app="ring:4", loops=5)
-    assert found.point.kept is None
-    with pytest.raises(InputError, match="timeline=True"):
-        found.timeline()
 
 
 def test_more_rows_than_fit_are_left_out_and_counted(monkeypatch, trace, asked):

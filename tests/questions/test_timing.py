@@ -2,9 +2,8 @@
 
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.machines import machine
-from netloom.machines.named_machines import clock_of, known_clock
+from netloom.machines.named_machines import clock_of
 from netloom.questions.fields import Timing
 from netloom.topology import mesh, topology
 from netloom.topology.faults import without
@@ -25,12 +24,6 @@ def read(tmp_path, text):
     return topology(f"graph:{path}")
 
 
-def test_nothing_is_known_of_a_family():
-    assert known_clock(Timing(), mesh(4, 4), None) is None
-    with pytest.raises(InputError, match="bandwidth: found none for mesh:4x4; expected a rate"):
-        clock_of(Timing(), mesh(4, 4), None)
-
-
 def test_numbers_are_bytes_a_second_and_seconds():
     one = clock_of(Timing(bandwidth=25e9, latency=6e-7, overhead=1.2e-6), mesh(4, 4), None)
     other = clock_of(Timing(bandwidth="25GB/s", latency="600ns", overhead="1.2us"), mesh(2), None)
@@ -40,12 +33,6 @@ def test_numbers_are_bytes_a_second_and_seconds():
         "25 GB/s per channel (--bandwidth), latency 600 ns (--latency), "
         "overhead 1.2 µs (--overhead)"
     )
-
-
-def test_a_bandwidth_alone_leaves_no_latency_and_no_overhead():
-    found = clock_of(Timing(bandwidth="1GB/s"), mesh(4, 4), None)
-    assert (found.latency_seconds, found.overhead_seconds) == (0, 0)
-    assert found.words == "1 GB/s per channel (--bandwidth), no latency, no overhead"
 
 
 def test_cables_of_a_fabric_have_rates(tmp_path):

@@ -5,17 +5,13 @@ import json
 import sys
 from importlib import import_module
 
-import jsonschema
 import pytest
 
 import netloom as nl
 from netloom.experiments import load_results, run
-from netloom.experiments.file import schema
 from netloom.pages.page import page_of
 from netloom.questions import register
-from netloom.questions.fields import OnNetwork
-from netloom.questions.named import provenance_of
-from netloom.questions.recorded import record, results_schema
+from netloom.questions.recorded import record
 from tests.approved.asked import run as asked
 
 TOML = "[build-tower]\nsize = [3, 7]\n"
@@ -78,16 +74,6 @@ def test_an_experiment_asks_it_and_its_store_has_the_answers(tmp_path):
     assert said == [("size 3", "Stands at 0.75 m."), ("size 7", "Falls at 1.75 m.")]
 
 
-def test_the_schemas_have_it():
-    table = schema()["properties"]["build-tower"]["anyOf"][0]
-    assert table == {"$ref": "#/$defs/build-tower"}
-    size = schema()["$defs"]["build-tower"]["properties"]["size"]
-    assert (size["description"], size["unit"]) == ("Height of the tower.", "blocks")
-    whole = results_schema()
-    form = {"$ref": "#/$defs/build-tower", "$defs": whole["$defs"]}
-    jsonschema.Draft202012Validator(form).validate(record(nl.build_tower(size=3)).figures)
-
-
 def test_an_answer_from_a_store_is_the_answer():
     found = nl.build_tower(size=7)
     kept = record(found)
@@ -95,9 +81,3 @@ def test_an_answer_from_a_store_is_the_answer():
     assert kept.answer.verdict == found.verdict
     assert kept.answer.verdict.next == "netloom build-tower --size 4"
     assert kept.answer.picture().to_dict() == found.picture().to_dict()
-
-
-def test_a_question_without_a_seed_has_the_default_one():
-    for network in (nl.topology("mesh:2x2"), None):
-        made = provenance_of(OnNetwork(on="mesh:2x2"), "toy", network)
-        assert (made.seed, made.configuration) == (1, {"on": "mesh:2x2"})

@@ -7,13 +7,12 @@ import pytest
 from rich.console import Console
 
 from netloom.base.errors import InputError
-from netloom.base.figures import Figures, figure
 from netloom.base.words import rounded
 from netloom.cli.edge import run_guarded
 from netloom.cli.show import show_lines
 from netloom.questions.answers import Verdict
 from netloom.questions.base import Question, option, range_of
-from netloom.questions.terminal import column, columns_drawn, table
+from netloom.questions.terminal import column, columns_drawn
 from netloom.topology import mesh, topology, without
 
 SENTENCE = "Takes 408 µs, 62.6 % more than leaf0 -> spine0 needs (251 µs) at 25 GB/s in 12 cycles."
@@ -113,21 +112,3 @@ def test_heads_are_folded_before_a_table_is_parted():
     lines = columns_drawn(made, len("  ".join(heads)) - 8)
     assert sum(line.count("rate") for line in lines) == 1
     assert {*" ".join(heads).split(), *cells} <= {*re.split(r"[ \n]+", "\n".join(lines))}
-
-
-def test_each_part_of_a_wide_table_has_all_its_keys():
-    lines = columns_drawn(COLUMNS, 60, keys=2)
-    out = "\n".join(lines)
-    assert out.count("mesh:8x8") == out.count("0.123") > 1
-
-
-def test_each_part_of_a_table_begins_with_what_tells_rows_apart():
-    class Row(Figures):
-        nodes: int = figure(lead=True)
-        mapping: str = figure(lead=True)
-        distance: float = figure("mean distance of messages", "hops", lead=True)
-        latency: float = figure("mean latency of messages", "cycles", lead=True)
-
-    rows = [Row(nodes=64, mapping=each, distance=1, latency=2) for each in ("ideal", "random")]
-    lines = table(rows, rows[0], 34)
-    assert sum(line.startswith("nodes  mapping") for line in lines) == 2

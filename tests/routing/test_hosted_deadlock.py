@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.routing import (
     DimensionOrder,
     Ecmp,
@@ -14,7 +13,6 @@ from netloom.routing import (
     Spread,
     UpDown,
     find_deadlock,
-    parse_routing,
     paths,
     source_routes,
     table,
@@ -123,22 +121,6 @@ def test_given_routes_on_hosted_networks():
     lines = [[h, *(4 + (h + i) % 4 for i in range(3)), (h + 2) % 4] for h in range(4)]
     assert len(find_deadlock(network, source_routes(network, lines))) == 4
     assert find_deadlock(network, source_routes(network, lines[:3])) == ()
-
-
-def test_too_many_pairs_are_refused():
-    network = attach_hosts(torus(4), np.arange(4).repeat(400), name="many")
-    with pytest.raises(InputError, match="1600 nodes for routing 'ecmp'"):
-        find_deadlock(network, Ecmp())
-    assert find_deadlock(network, ShortestPath())
-
-
-@pytest.mark.parametrize("name", ["minimal-group", "valiant", "valiant-group", "minimal"])
-def test_dragonflies_are_followed(name):
-    network = topology("dragonfly:1x2x1")
-    routing = parse_routing(name, network)
-    circle = find_deadlock(network, routing)
-    assert bool(circle) == followed(network, routing)
-    assert is_circle(network, circle)
 
 
 def test_dimension_order_on_a_hyperx_cannot_deadlock():

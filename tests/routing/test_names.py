@@ -4,16 +4,13 @@ import re
 
 import networkx as nx
 import pytest
-from typer.testing import CliRunner
 
 from netloom.base.errors import DeadlockError, InputError
-from netloom.cli.app import app
 from netloom.questions.predict.latency import predicted_network
-from netloom.questions.register import all_kinds
 from netloom.routing import parse_routing, virtual_channel_routing
 from netloom.routing.by_hop.hosted import BY_HOP
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.parse import _HASHED, _PLAIN, NETWORKS, NOTES, SYNONYMS, USES, rows
+from netloom.routing.parse import _HASHED, _PLAIN, NETWORKS, SYNONYMS, rows
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import graph_topology, topology
 
@@ -87,19 +84,3 @@ def test_a_name_in_an_answer_is_one_that_is_taken_back(answers):
     for (name, kind, letter), found in answers.items():
         if found not in ("", name):
             assert taken(letter, NETS[kind], found) == found, (name, kind, letter)
-
-
-def test_the_legend_names_every_question_that_takes_a_routing():
-    told = " ".join([*USES.values(), *NOTES])
-    taking = {kind.words for kind in all_kinds() if "routing" in kind.question.model_fields}
-    for words in taking:
-        assert re.search(rf"\b{words.split('.')[-1]}\b", told), words
-
-
-def test_the_command_prints_the_table():
-    said = CliRunner().invoke(app, ["routings"]).output
-    # columns that have no room stand below, with the names once more
-    printed = [each.rstrip() for each in said.splitlines()]
-    for names, row in rows():
-        parts = [each[len(names) :] for each in printed if each.startswith(f"{names}  ")]
-        assert " ".join(parts).split() == row

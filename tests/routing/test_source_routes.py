@@ -129,21 +129,6 @@ def test_a_function_routes_as_the_routing_that_it_describes():
     assert "0x" not in str(by_function.provenance.configuration["routing"])
 
 
-def test_other_verbs_say_how_and_take_the_routes():
-    with pytest.raises(InputError, match=r"Python function; expected netloom\.routing\.routes_by"):
-        nl.simulate("mesh:4x4", routing=rows_last, traffic="uniform", load=0.1)
-    routes = routes_by(mesh(4, 4), rows_last)
-    found = virtual_channel_routing(mesh(4, 4), routes, num_vcs=1)
-    assert found.routes is routes
-
-
-def test_a_route_that_does_not_arrive_is_refused():
-    with pytest.raises(InputError, match="a route from 0 to 1 that visits"):
-        nl.analyze("ring:4", "mesh:2x2", routing=lambda network, source, target: [source])
-    broken = without(mesh(2, 2), nodes="3")
-    assert len(routes_by(broken, lambda _, a, b: [a, 0, b] if a and b else [a, b]).routes) == 6
-
-
 def test_a_file_of_routes_may_be_named_alone(tmp_path):
     file = tmp_path / "routes.txt"
     file.write_text("0 2 3\n")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError, NoRouteError
+from netloom.base.errors import NoRouteError
 from netloom.routing import (
     Ecmp,
     ShortestPath,
@@ -144,10 +144,3 @@ def test_one_seed_polarises_and_several_do_not():
         up = network.routers.channel_target >= 32
         assert np.count_nonzero(bad[up & (network.routers.channel_source >= 16)]) == 16
         assert bad.max() > 2 * good.max()
-
-
-def test_tables_that_are_too_large_are_refused():
-    network = without(topology("fat-tree:k=64"), channels=[0])
-    wanted = "5120 routers times 65536 destinations; expected at most 67,108,864"
-    with pytest.raises(InputError, match=wanted):
-        paths(network, Spread(), [0], [1])

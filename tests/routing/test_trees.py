@@ -8,19 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
-from netloom.routing import (
-    DModK,
-    RandomUp,
-    SModK,
-    dependency_cycle,
-    find_deadlock,
-    parse_routing,
-    paths,
-    virtual_channel_routing,
-)
+from netloom.routing import DModK, RandomUp, SModK, dependency_cycle, find_deadlock, paths
 from netloom.routing.rules import drawn_up
-from netloom.topology import Topology, mesh, topology, without
+from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
 from netloom.topology.families import xgft
 from tests.reference.tree_routing import by_key, route
@@ -104,12 +94,6 @@ def test_drawn_paths_are_as_likely_as_listed_ones():
     assert sum((each - expected) ** 2 / expected for each in counts.values()) < 3 * len(counts)
 
 
-def test_too_many_paths_are_not_listed():
-    many = np.zeros(70_000, np.int32)
-    with pytest.raises(InputError, match="17,920,000 paths; expected at most 16,777,216 to list"):
-        paths(topology("fat-tree:k=32"), RandomUp(), many, many + 8191)
-
-
 def renumbered(network, chance):
     """Return a tree with hosts, routers and channels in another order, as a file might have."""
     routers = network.routers
@@ -158,16 +142,3 @@ def test_paths_in_trees_do_not_deadlock(spec, routing):
     assert find_deadlock(network, routing) == ()
     found = paths(network, routing, *all_pairs(network))
     assert dependency_cycle(found, network.num_channels) == ()
-
-
-@pytest.mark.parametrize("name", ["d-mod-k", "s-mod-k", "nca"])
-def test_only_whole_trees_have_these_routings(name):
-    network = without(topology("leaf-spine:4x2x2"), channels=[0])
-    assert str(parse_routing("default", network)) != name
-    with pytest.raises(InputError, match="expected a whole fat tree"):
-        parse_routing(name, network)
-
-
-def test_the_flit_simulator_refuses_what_it_cannot_route():
-    with pytest.raises(InputError, match="several paths for each pair"):
-        virtual_channel_routing(mesh(4, 4), RandomUp(), num_vcs=2)

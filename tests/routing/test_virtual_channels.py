@@ -250,12 +250,6 @@ def test_given_routes_are_followed_hop_by_hop(tmp_path):
     assert virtual_channel_routing(net, f"routes:{file}", num_vcs=1).needs_aux
 
 
-def test_given_routes_in_a_circle_are_refused():
-    circle = source_routes(mesh(2, 2), [[0, 1, 3], [1, 3, 2], [3, 2, 0], [2, 0, 1]])
-    with pytest.raises(DeadlockError, match="routes on mesh:2x2: found channels"):
-        virtual_channel_routing(mesh(2, 2), circle, num_vcs=1)
-
-
 def one_way(ring):
     return table(ring, lambda node, target: node, name="one way")
 
@@ -302,22 +296,4 @@ def test_a_table_that_is_none_is_one_clear_line(function, error, wrong):
         table(torus(4), function)
 
 
-def test_tables_have_a_limit():
-    with pytest.raises(
-        InputError, match="a table of 9000 routers times 9000 hosts; expected at most 67"
-    ):
-        virtual_channel_routing(mesh(9000), "shortest-path", num_vcs=1)
-
-
 # What a user gets wrong.
-
-
-def test_a_router_has_62_slots_at_most():
-    torus3d = torus(4, 4, 4)  # 6 network ports
-    assert virtual_channel_routing(torus3d, "default", num_vcs=8)
-    with pytest.raises(InputError, match=r"7 ports \(6 of them network ports\) of 9 VCs; .* 62"):
-        virtual_channel_routing(torus3d, "default", num_vcs=9)
-    with pytest.raises(InputError, match="9 ports"):
-        virtual_channel_routing(torus3d, "default", num_vcs=8, injection_channels=3)
-    with pytest.raises(InputError, match="vcs: found 0"):
-        virtual_channel_routing(torus3d, "default", num_vcs=0)

@@ -119,13 +119,6 @@ def test_an_empty_window_says_nothing():
     assert np.isnan([found.packet_latency, found.accepted, found.precision]).all()
 
 
-def test_a_packet_of_a_closed_window_is_a_bug():
-    log = delivered(np.random.default_rng(5), 100, 500)
-    tally = tallied(log, 300, [800], 10)
-    with pytest.raises(AssertionError):
-        tally.add(part(log, 0, 1)._replace(arrival=np.array([700], np.int32)), until=900)
-
-
 def test_worst_node_is_relative_to_what_it_offers():
     worst = worst_node([90, 10, 0, 40], [0.1, 0.01, 0.0, 0.05], cycles=1000)
     assert (worst.node, worst.share, worst.accepted) == (3, pytest.approx(0.8), 0.04)

@@ -1,6 +1,3 @@
-import pytest
-
-from netloom.base.errors import InputError
 from netloom.topology import cube, mesh, torus
 
 
@@ -31,10 +28,3 @@ def test_grouped_channels_leave_and_enter_their_node():
     ):
         for node in range(net.num_nodes):
             assert set(end[channels[offsets[node] : offsets[node + 1]]]) == {node}
-
-
-def test_wraps_must_match_sides():
-    with pytest.raises(InputError, match="one for each of 2 sides"):
-        cube([4, 4], [True])
-    with pytest.raises(InputError, match="positive sides"):
-        cube([])

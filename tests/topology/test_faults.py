@@ -1,16 +1,14 @@
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.routing import DimensionOrder, ShortestPath, find_deadlock, parse_routing, paths, ports
+from netloom.routing import ShortestPath, find_deadlock, paths, ports
 from netloom.routing.source_routing import shortest_path_table
 from netloom.topology import (
     Cube,
     degree,
-    graph_topology,
     mesh,
     num_links,
     read_graph,
@@ -82,12 +80,6 @@ def test_what_cannot_break_is_named(parts, wrong):
         without(mesh(4, 4), **parts)
 
 
-def test_a_one_way_channel_is_no_link():
-    net = graph_topology(nx.DiGraph([(0, 1), (1, 2), (2, 0), (0, 2)]))
-    with pytest.raises(InputError, match="no channel 1 -> 0"):
-        without(net, channels="0-1")
-
-
 def test_the_rest_of_the_house_stands_a_node_without_channels():
     found = without(torus(4, 4), nodes=[0, 9])
     wired = ports(found)
@@ -103,15 +95,6 @@ def test_the_rest_of_the_house_stands_a_node_without_channels():
     assert to_networkx(found).nodes[9] == {"label": "(2,1)"}
     routed = paths(found, ShortestPath(), [1, 5], [13, 8])
     assert routed.lengths.tolist() == [1, 2]
-
-
-def test_dimension_order_says_what_to_take_instead():
-    found = without(mesh(3, 3), channels="0-1")
-    with pytest.raises(InputError, match="layered"):
-        parse_routing("dimension-order", found)
-    assert str(parse_routing("default", found)) == "layered"
-    with pytest.raises(InputError):
-        paths(found, DimensionOrder(), [0], [1])
 
 
 TREE = topology("leaf-spine:4x2x2/2")

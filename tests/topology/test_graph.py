@@ -2,8 +2,7 @@ import networkx as nx
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology import graph_topology, mesh, num_links, omega, read_graph, topology, without
-from netloom.topology.graph import check_all_compute
+from netloom.topology import graph_topology, num_links, read_graph, topology
 
 
 def ends(net):
@@ -18,15 +17,6 @@ def test_an_edge_list_holds_links_and_single_channels(tmp_path):
     assert ends(net) == [(0, 1), (1, 0), (1, 2), (2, 0)]
     assert net.channel_name(2) == "b -> c"
     assert num_links(net) == 1
-
-
-def test_a_wrong_file_is_one_clear_line(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
-        topology(f"graph:{tmp_path / 'none.txt'}")
-    broken = tmp_path / "net.graphml"
-    broken.write_text("<graphml><graph>")
-    with pytest.raises(InputError, match="unreadable GraphML"):
-        topology(f"graph:{broken}")
 
 
 def star(kinds, attribute="type"):
@@ -94,11 +84,3 @@ def test_vertices_that_are_all_alike_are_hosts_and_routers_in_one(kinds):
     found = graph_topology(star(kinds))
     assert found.direct
     assert (found.num_hosts, found.num_channels, found.labels) == (3, 4, ())
-
-
-def test_omega_networks_are_refused():
-    check_all_compute(mesh(2, 2))
-    check_all_compute(graph_topology(star(["switch", "host", "host"])))
-    for net in (omega(8), without(omega(8), channels="switch 0.0->switch 1.0")):
-        with pytest.raises(InputError, match="on which netloom would put tasks and traffic"):
-            check_all_compute(net)

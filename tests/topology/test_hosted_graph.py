@@ -56,15 +56,6 @@ def test_an_edge_list_says_which_are_hosts(tmp_path):
     assert net.computer_name(2) == "b1"
 
 
-def test_latencies_need_a_clock_where_they_are_times(tmp_path):
-    text = "hosts: a b\na s 1 2\nb s 1 3\n"
-    assert read(tmp_path, text).channel_cycles.tolist() == [2, 3, 2, 3]
-    text = "clock: 2GHz\nhosts: a b\na s 1 600ns\nb s 1 0.1ns\n"
-    assert read(tmp_path, text).channel_cycles.tolist() == [1200, 1, 1200, 1]
-    with pytest.raises(InputError, match="a latency of 600 ns and no clock; expected cycles, or"):
-        read(tmp_path, text.replace("clock: 2GHz", ""))
-
-
 def test_a_host_may_have_several_ports(tmp_path):
     net = read(tmp_path, "hosts: a b\na s1\na s0\nb s0\nb s1\ns0 s1\na s1\n")
     assert net.port_host.tolist() == [0, 0, 0, 1, 1]

@@ -161,24 +161,3 @@ def test_hosts_on_routers_are_laid_out_as_routers_are(app, network):
         assert hosted[name].chi_max == mixed[name].chi_max == layout.chi_max
         if layout.chi_max is not None and layout.routes is None:
             assert measured(mixed[name], app, turned).channel_load.max() <= layout.chi_max
-
-
-MISTAKES = [
-    ("tree", "ring:8", "mesh:4x4", "'tree'; expected tiles, h-tree, columns, planes, identity"),
-    ("fold", "all-to-all:8", "mesh:4x4", "the program all-to-all:8; expected a mesh or torus"),
-    ("fold", "mesh:5x5", "mesh:4x8", "mesh:5x5 on mesh:4x8; expected sides that divide into"),
-    ("fold", "mesh:8x8", "mesh:4x4/4", "the network mesh:4x4/4; expected .* one host on each"),
-    ("identity", "hypercube:4", "mesh:8x8", "16 tasks for 64 nodes of mesh:8x8; expected one"),
-    ("gray", "ring:16", "mesh:4x4", "the program ring:16; expected a hypercube such as"),
-    ("snake", "binary-tree:7", "mesh:4x4", "the program binary-tree:7; expected a line or ring"),
-    ("snake", "ring:17", "mesh:4x4", "16 nodes of mesh:4x4 for 17 tasks; expected a node for"),
-    ("hilbert", "ring:8", "mesh:2x4", "the network mesh:2x4; expected a network of equal sides"),
-    ("morton", "ring:8", "mesh:3x4", "the network mesh:3x4; expected sides that are powers of"),
-    ("morton", "ring:8", "omega:8", "the network omega:8; expected a mesh, torus or hypercube"),
-]
-
-
-@pytest.mark.parametrize(("name", "app", "network", "said"), MISTAKES)
-def test_layouts_that_do_not_fit_are_refused(name, app, network, said):
-    with pytest.raises(InputError, match=f"^layout( '{name}')?: found {said}"):
-        find_layout(name, read(app), network_of(network))

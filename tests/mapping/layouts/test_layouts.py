@@ -1,12 +1,10 @@
 """Gray codes: neighbours in the network differ in one bit."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.mapping import gray
-from netloom.topology import cube, topology, torus
+from netloom.topology import cube, torus
 from netloom.workload import read
 
 
@@ -34,18 +32,3 @@ def test_the_hypercube_of_64_on_8x8_takes_sixteen_channels_of_every_node():
         hops += np.minimum(apart, 8 - apart)
     assert np.bincount(hops).tolist() == [0, 256, 0, 128]
     assert (hops + 1).sum() == 64 * 16
-
-
-@pytest.mark.parametrize(
-    ("tasks", "network", "said"),
-    [
-        (36, "torus:6x6", "the network torus:6x6; expected .* whose sides are powers of two$"),
-        (8, "omega:8", "the network omega:8; expected a mesh, torus or hypercube whose sides are"),
-        (16, "mesh:2x2/4", "the network mesh:2x2/4; expected .* with one host on each router$"),
-        (15, "mesh:4x4", "15 tasks for 16 nodes of mesh:4x4; expected one task for each node$"),
-        (17, "mesh:4x4", "17 tasks for 16 nodes of mesh:4x4; expected one task for each node$"),
-    ],
-)
-def test_gray_codes_that_do_not_fit_are_refused(tasks, network, said):
-    with pytest.raises(InputError, match=f"^mapping 'gray': found {said}"):
-        gray(tasks, topology(network))

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.drawing.networks.curves import MOST_SIDE
-from netloom.pages.explorer.network import drawings_of, network_json
+from netloom.pages.explorer.network import network_json
 from netloom.topology import topology, without
 from tests.networks import with_all
 from tests.pages.explorer.decoded import Network, places, unpacked
@@ -96,21 +95,6 @@ def test_a_broken_network_draws_what_is_left_where_it_was(on):
             assert len(gone) == 2
 
 
-def test_a_picture_of_three_dimensions_has_its_coordinates():
-    (space,) = (each for each in drawn(topology("mesh:2x3x4"))["drawings"] if each.get("depth"))
-    depth = unpacked(space["depth"]).reshape(3, 24)
-    assert depth.max(axis=1).tolist() == [3, 2, 1]  # x first: the side that is last
-    assert len({tuple(each) for each in depth.T.tolist()}) == 24
-
-
-@pytest.mark.parametrize("on", ["torus:1024x1024", "graph:examples/two-hosts.graphml"])
-def test_what_cannot_be_drawn_is_refused_in_a_line(on):
-    with pytest.raises(InputError) as refused:
-        drawings_of(topology(on))
-    assert "channels between routers to draw" in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
 def test_names_ports_and_rates_are_those_of_the_fabric():
     network = topology(DGX)
     given = drawn(network)
@@ -128,15 +112,3 @@ def test_names_ports_and_rates_are_those_of_the_fabric():
             page.target[channel],
             page.source[channel],
         )
-
-
-def test_ports_of_a_broken_fabric_are_those_that_are_left():
-    whole = topology(DGX)
-    name = whole.name_of(whole.router_vertex(0))
-    other = whole.name_of(whole.router_vertex(int(whole.routers.channel_target[0])))
-    broken = without(whole, channels=f"{name}-{other}#1")
-    assert broken.num_network_channels == whole.num_network_channels - 2
-    kept = broken.whole_channel[: broken.num_network_channels]
-    page = Network(drawn(broken))
-    assert [out for out, _ in page.ports] == whole.cabling.out_port[kept].tolist()
-    assert all(page.twin(page.twin(each)) == each for each in range(page.channels))

@@ -76,17 +76,6 @@ def test_what_has_no_page_is_refused_in_a_line(tmp_path, results, said):
         check_page(tmp_path / "page.svg")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "null", '{"provenance": {"verb": "nothing", "configuration": {}}}']
-)
-def test_json_that_is_no_answer_is_refused(tmp_path, text):
-    path = tmp_path / "answer.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"no answer as --json prints it|no JSON") as refused:
-        nl.explore(path, tmp_path / "page.html")
-    assert "\n" not in str(refused.value)
-
-
 def test_one_of_several_networks_is_chosen_and_views_have_names_of_their_own(tmp_path):
     page = nl.explore(analyzed("ring:8", "mesh:2x4"), tmp_path / "page.html", on="mesh:2x4")
     assert data_of(page)["network"]["name"] == "mesh:2x4"

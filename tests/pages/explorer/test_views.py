@@ -14,7 +14,6 @@ from netloom.pages.explorer.network import network_json
 from netloom.pages.explorer.views import times_of, views_of
 from netloom.questions.recorded import record
 from netloom.questions.register import EXPLORED
-from netloom.questions.terminal import arrow
 from tests.pages.explorer import decoded
 from tests.questions.small_answers import ANSWERS, there_and_back
 
@@ -128,17 +127,6 @@ def test_shares_over_time_sum_to_what_channels_carry(name):
         assert np.allclose(time * rate, view.load, rtol=1e-4, atol=1e-6 * view.load.max(initial=1))
 
 
-def test_a_critical_path_is_told_step_by_step():
-    found, (view,) = seen("replay, flows")
-    table = found.tables["critical_entries"]
-    steps = view.frames.critical
-    assert [step[4] for step in steps] == [str(each) for each in table["id"]]
-    assert [step[0] for step in steps] == table["source_node"].to_list()
-    ends = [step[3] for step in steps]
-    assert [step[2] for step in steps] == [0.0, *ends[:-1]]
-    assert ends[-1] <= view.frames.edges[-1] * (1 + 1e-9)
-
-
 @pytest.mark.parametrize("on", ["leaf-spine:16x4x4", "torus:4x4x4"])
 def test_messages_over_several_ways_put_their_parts_on_each(on):
     halo, speed = "examples/halo.csv", {"bandwidth": "2GB/s", "flit_bytes": 16}
@@ -157,20 +145,6 @@ def test_loads_that_are_not_the_answers_are_refused():
     changed = type(kept)(kept.verb, kept.figures, {**kept.tables, "channels": channels})
     with pytest.raises(InputError, match="other loads than when it was answered"):
         views_of(changed)
-
-
-def test_frames_and_the_answers_own_table_spread_messages_alike():
-    answer = nl.replay("torus:4x4x4", trace="examples/halo.csv")
-    (view,) = views_of(record(answer), answer)
-    names = [arrow(view.topology.channel_name(each)) for each in range(len(view.load))]
-    busy = dict(zip(names, np.diff(view.frames.edges) @ view.frames.busy, strict=True))
-    parts = answer.busy_channels().with_columns(
-        time=pl.col("utilisation") * (pl.col("end") - pl.col("begin"))
-    )
-    own = parts.group_by("name").agg(pl.col("time").sum()).rows()
-    assert len(own) == 10
-    for name, time in own:
-        assert busy[arrow(name)] == pytest.approx(time, rel=1e-5)
 
 
 def test_a_mapping_on_routes_of_its_own_has_these_or_loads_alone():

@@ -9,7 +9,7 @@ from netloom.pages.explorer.file import view_json
 from netloom.pages.explorer.network import Flows, View, loads_of, network_json, ways_of
 from netloom.questions.answers import Verdict
 from netloom.routing import parse_routing, paths
-from netloom.topology import topology, without
+from netloom.topology import topology
 from tests.networks import TWO_WAY
 from tests.pages.explorer import decoded
 
@@ -107,11 +107,6 @@ def test_tables_of_a_fabric_put_on_channels_what_they_say(name):
     check(topology(DGX), name, tabled=True)
 
 
-def test_what_is_broken_is_walked_around():
-    network = without(topology("torus:4x4"), channels="0-1")
-    check(network, "layered", tabled=False)
-
-
 def test_pairs_without_a_way_stop_nothing():
     table = np.full((4, 4), -1, np.int32)
     network = topology("mesh:2x2")
@@ -120,13 +115,3 @@ def test_pairs_without_a_way_stop_nothing():
     assert not loads_of(network, flows, table).any()
     view = page_view(network, flows, table, np.zeros(8))
     assert view.walked()[1] == 4
-
-
-def test_too_many_hops_are_said(monkeypatch):
-    monkeypatch.setattr("netloom.pages.explorer.network.MOST_HOPS", 40)
-    network = topology("leaf-spine:2x2x2")
-    hosts = np.arange(4, dtype=np.int32)
-    flows = Flows(hosts, np.repeat(hosts, 6), np.tile(hosts, 6), np.ones(24))
-    ways, why = ways_of(network, parse_routing("nca", network), flows)
-    assert ways is None
-    assert why.startswith("All paths have 108 hops"), why

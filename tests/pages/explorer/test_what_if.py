@@ -132,20 +132,6 @@ def test_swapped_ranks_are_walked_anew(visits, name):
     assert np.allclose(visit.loads(), view.load)
 
 
-@pytest.mark.parametrize("wrong", ["64", "-1", "x", "1.5"])
-def test_ranks_that_are_not_there_are_not_swapped(visits, wrong):
-    visit = visits("torus")
-    visit.tab.fill("#swap-one", wrong)
-    visit.tab.click("#swap button")
-    assert visit.tab.inner_text("#swap-said") == "Ranks are 0 to 63."
-    assert visit.js("it.state.swap") is None
-
-
-def test_ranks_are_swapped_only_where_a_table_is_known(visits):
-    assert visits("graph").tab.is_hidden("#swap")
-    assert visits("dragonfly").tab.is_hidden("#what-if")
-
-
 def test_two_answers_are_compared_by_buttons(visits):
     visit = visits("fabric")
     before, after = (view.load for view in visit.views)

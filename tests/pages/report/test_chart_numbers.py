@@ -9,15 +9,12 @@ import pytest
 
 import netloom as nl
 from netloom.base.words import number
-from netloom.drawing import timetables
 from netloom.drawing.networks.chart import MOST_DRAWN, network_chart
 from netloom.pages import chart_of
 from netloom.questions.recorded import record
 from netloom.topology import topology
 from tests.pages.report.charts import rows_of
 from tests.questions.small_answers import ANSWERS
-
-LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random"}
 
 
 def drawn(net, load=None, **how):
@@ -74,40 +71,6 @@ def test_a_curve_has_the_loads_that_kept_up_and_marks_where_it_saturates():
     assert {row["offered"] for row in share} == {0.2, 0.6, 1.0}
     assert all(0 < row["share"] < 1.2 for row in share)
     assert {(row["offered"], row["until"]) for row in rows_of(chart, "until")} == {(0.6, 1.0)}
-
-
-def test_one_load_shows_the_channels_and_the_spread_of_latency():
-    found = ANSWERS["simulate"]()
-    chart = chart_of(found)
-    channels = rows_of(chart, "load")
-    assert len(channels) == 48
-    busiest = max(row["load"] for row in channels)
-    assert busiest == pytest.approx(100 * found.channels()["utilisation"].max())
-    assert sum(row["height"] for row in rows_of(chart, "height")) == pytest.approx(1)
-    overloaded = chart_of(ANSWERS["simulate, past saturation"]())
-    assert sum(row["height"] for row in rows_of(overloaded, "height")) == 16  # nodes
-
-
-def test_the_model_and_the_simulation_are_drawn_together():
-    found = nl.predict_torus_broadcast(
-        4, broadcast=0.1, rate="0:auto:3", simulate=True, cycles=3000
-    )
-    chart = chart_of(found)
-    rows = rows_of(chart, "latency")
-    by_model = {row["rate"]: row["latency"] for row in rows if row.get("of") == "model"}
-    assert by_model == dict(found.table().select("rate", "latency").rows())
-    measured = {row["latency"] for row in rows if "simulated_latency" in row}
-    assert measured >= set(found.table().drop_nulls("simulated_latency")["simulated_latency"])
-    place = found.saturation_rate
-    assert {"rate": place, "until": place} in rows_of(chart, "until")
-
-
-def test_a_curve_that_shoots_up_leaves_the_rest_to_be_seen():
-    found = nl.predict_torus_broadcast(16, message_flits=64, vcs=5, broadcast=0.04)
-    assert found.table()["latency"].max() > 10 * found.zero_load_latency
-    text = json.dumps(chart_of(found).to_dict())
-    tops = [float(top) for top in re.findall(r'"domain": \[0.0, ([\d.]+)\]', text)]
-    assert any(top == pytest.approx(1.06 * 6 * found.zero_load_latency) for top in tops)
 
 
 def test_the_time_between_transactions_is_the_sum_of_its_parts():
@@ -172,18 +135,3 @@ def test_a_map_has_the_use_of_every_channel_in_every_phase():
     mean = np.average([np.mean(each) for each in expected], weights=clocks)
     said = " ".join(chart["title"]["text"])
     assert said.startswith(f"Channels carry words {100 * mean:.3g}\u00a0% of the time of 2 phases")
-
-
-def test_large_charts_show_a_part_and_say_which(monkeypatch):
-    monkeypatch.setattr(timetables, "MOST_BARS", 150)
-    monkeypatch.setattr(timetables, "MOST_ROWS", 5)
-    monkeypatch.setattr(timetables, "MOST_CHANNELS", 150)
-    found = compiled()
-    chart = chart_of(found)
-    shown = int((np.cumsum(np.bincount(found.plan.phase)) <= 150).sum())
-    assert 0 < shown < 4
-    assert {bar["phase"] for bar in rows_of(chart, "way")} == set(range(shown))
-    assert len({bar["row"] for bar in rows_of(chart, "way")}) == 5
-    said = json.dumps(chart.to_dict())
-    assert f"the first {shown} of 4 phases and the 5 processors with the most words" in said
-    assert "the first 2 of 4 phases" in json.dumps(found.phase_map().to_dict())

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from netloom import analyze, compile_phases
+from netloom import analyze
 from netloom.base.errors import InputError
 from netloom.drawing.frame import (
     COLOURS,
@@ -67,7 +67,11 @@ def test_every_question_has_a_picture_and_parts(name):
     assert [kind.words for kind in all_kinds() if getattr(kind.answer, name) is bare] == []
 
 
-@pytest.mark.parametrize("asked", list(ANSWERS))
+FIRST = {name.partition(",")[0]: name for name in reversed(ANSWERS)}
+"""An answer of each verb. Of the others ``test_recorded`` has records come back as they were."""
+
+
+@pytest.mark.parametrize("asked", FIRST.values())
 def test_a_record_that_was_kept_gives_the_same_picture(asked):
     kept = record(ANSWERS[asked]())
     again = there_and_back(kept)
@@ -91,19 +95,6 @@ def test_a_network_that_is_gone_or_another_shows_its_loads_in_falling_order(on):
     profile = other.answer.parts()["channels"].to_dict()
     loads = [row["load"] for row in max(profile["datasets"].values(), key=len)]
     assert loads == sorted(kept.tables["channels"]["utilisation"].to_list(), reverse=True)
-
-
-def test_phases_on_a_network_that_is_gone_still_have_their_words():
-    kept = record(compile_phases("all-to-all:16", "torus:4x4", words=16))
-    other = renamed(kept, "graph:gone.graphml")
-    (row,) = drawn(other.answer.parts()["phases on the network"])["vconcat"]
-    loads = [(phase | phase["layer"][0])["data"]["rows"] for phase in row["hconcat"]]
-    used = [sum(each["load"] for each in rows) for rows in loads]
-    crossed = kept.tables["channels"].group_by("phase", maintain_order=True).sum()
-    a_word = kept.figures["costs"]["channel_clocks_per_word"]
-    assert used == pytest.approx(
-        (a_word * crossed["words"] / kept.tables["phases"]["makespan"]).to_list()
-    )
 
 
 def test_every_series_is_seen_on_light_and_dark_and_told_apart_without_red_or_green():

@@ -6,13 +6,10 @@ import polars as pl
 import pytest
 
 from netloom import simulate
-from netloom.drawing.frame import COLOURS
-from netloom.pages.curve_verdicts import compare_pair, curve_numbers, decide, highest_shared
-from netloom.pages.curves import Curve, CurveGroup, find_curves, names_of, telling
-from netloom.pages.figure import curve_figures
+from netloom.pages.curve_verdicts import compare_pair, decide, highest_shared
+from netloom.pages.curves import Curve, CurveGroup, find_curves
 from netloom.questions.recorded import record
 from netloom.questions.simulate.load import BY_LOAD
-from netloom.questions.simulate.loop import BY_APPLIED
 
 COLUMNS = {
     "load": float, "latency": float, "low": float, "high": float, "accepted": float,
@@ -169,40 +166,10 @@ def test_answers_that_claim_more_than_the_limit_are_not_believed():
     assert believed.saturation == (0.13, pytest.approx(1 / 7))
 
 
-def test_without_intervals_none_is_spoken_of():
-    slow = (("a", 25.0), ("b", 30.0))
-    once = [curve(name, [(0.1, 20.0, None), (0.2, latency, None)]) for name, latency in slow]
-    latency = decided(*once, axes=BY_APPLIED).verdict.lines["latency"]
-    assert "a is fastest: 25 cycles. B takes 30, +20" in latency
-    assert latency.endswith("These are single runs without intervals.")
-
-
 def test_loads_that_differ_in_their_last_bit_are_the_same():
     one, other = curve("a", [(0.1 + 0.2, 20.0, 1.0)]), curve("b", [(0.3, 40.0, 1.0)])
     assert highest_shared((one, other)) == 0.3
     assert "40" in decided(one, other).tiles[0].label
-
-
-def test_one_that_never_keeps_up_is_compared_and_keeps_its_colour():
-    three = group(sweep("a", 0.4, 0.5), curve("b", [], 0.2), sweep("c", 0.4, 0.5))
-    lines = decide(three).verdict.lines
-    assert "the highest load that all but b have a latency of" in lines["latency"]
-    assert "as much as b with less than 0.2" in lines["load"]
-    assert curve_numbers(three).rows[1] == ("b", "–", "below 0.2", "–", "–")
-    for figure in curve_figures(three):
-        found = {
-            (each["transform"][0]["filter"]["equal"], each["mark"]["color"])
-            for each in figure.spec["layer"]
-            if "transform" in each
-        }
-        assert found >= {("a", COLOURS[0]), ("c", COLOURS[2])}
-        assert found <= set(zip("abc", COLOURS, strict=False))
-    good = record(simulate("mesh:4x4", load=[0.1, 0.2], cycles=400, vcs=4))
-    bad = record(simulate("mesh:4x4", load=0.8, cycles=2000, vcs=1))
-    assert not bad.tables["table"]["stable"][0]
-    (both,) = find_curves([good, bad])
-    assert len(both.simulated) == 2
-    assert find_curves([bad]) == []
 
 
 def test_curves_that_cross_are_said_to_and_where_it_is_sure():
@@ -228,30 +195,6 @@ def test_a_pair_is_compared_at_loads_of_either_and_only_where_both_are_known():
     assert pair.ratio.tolist() == pytest.approx([40 * 3 / 80 - 1, (1 / (3 / 160)) / 40 - 1])
 
 
-def test_programs_are_no_choice():
-    two = [exact("a.mtx", {0.1: 20, 0.6: 60}, 0.7), exact("b.mtx", {0.1: 30, 0.3: 70}, 0.4)]
-    together = replace(group(*two), name="2 programs or patterns on mesh:8x8", differ=("traffic",))
-    sentence = decide(together).verdict.sentence
-    assert sentence.startswith("A.mtx carries most of 2 programs or patterns on mesh:8x8:")
-    assert "take" not in sentence.lower()
-
-
-def test_loads_at_which_some_runs_fell_behind_are_drawn_hollow_and_not_compared():
-    part = curve("a", [(0.1, 20.0, 1.0), (0.2, 25.0, 1.0), (0.3, 60.0, None)], fell=0.35)
-    behind = pl.Series("behind", [0, 0, 1])
-    part = replace(part, table=part.table.with_columns(behind, runs=pl.lit(3)))
-    rest = curve("b", [(0.1, 21.0, 1.0), (0.2, 35.0, 1.0), (0.3, 61.0, 1.0)])
-    assert part.at(0.3) is None
-    assert highest_shared((part, rest)) == 0.2
-    assert compare_pair(part, rest).loads.tolist() == [0.1, 0.2]
-    assert decided(part, rest).verdict.note == "At 0.3, a carried the load in 2 of 3 runs."
-    figure = curve_figures(group(part, rest))[0]
-    assert "Hollow: some runs fell behind" in figure.caption
-    assert [row[-1] for row in figure.data.rows] == ["3", "3", "2 of 3", "1", "1", "1"]
-    assert [each["mark"].get("filled") for each in figure.spec["layer"]].count(False) == 1
-    assert "Hollow" not in curve_figures(group(rest, sweep("c", 0.3, 0.5)))[0].caption
-
-
 def test_a_curve_goes_on_to_the_load_that_the_text_says_it_keeps_up_with():
     """One of three seeds fell behind at 0.2: the curve ended at 0.1, the text said 0.2."""
     runs = [
@@ -271,21 +214,3 @@ def test_a_curve_goes_on_to_the_load_that_the_text_says_it_keeps_up_with():
     assert one.table["high"].is_null().to_list() == [False, True]
     others = [each.tables["table"]["packet_latency_mean"][0] for each in runs[4:6]]
     assert one.table["latency"][-1] == pytest.approx(sum(others) / 2)
-
-
-def test_names_leave_out_what_they_share_and_none_is_cut_off():
-    files = ["/runs/of/today/lammps.mtx", "/runs/of/today/fft.mtx"]
-    about = [{"topology": "mesh:8x8", "traffic": each} for each in files]
-    assert names_of(about, telling(about)) == ["lammps", "fft"]
-    alike = [{"traffic": "/a/run.mtx"}, {"traffic": "/b/run.mtx"}]
-    assert names_of(alike, telling(alike)) == ["/a/run.mtx", "/b/run.mtx"]
-    long = [f"{name}, with the routing of the second proposal" for name in ("first", "second")]
-    figure = curve_figures(group(*(sweep(name, 0.4, 0.5) for name in long)))[0]
-    assert 'Names leave out "with the routing of the second proposal".' in figure.caption
-    routers = [
-        record(simulate("mesh:4x4", load=[0.05, 0.1], cycles=200, router=name))
-        for name in ("three-stage", "single-cycle")
-    ]
-    (found,) = find_curves(routers)
-    assert found.name == "uniform traffic on mesh:4x4"
-    assert [each.label for each in found.simulated] == ["three-stage router", "single-cycle router"]

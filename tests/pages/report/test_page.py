@@ -14,22 +14,17 @@ from scipy.stats import t as student
 import netloom as nl
 from netloom.base.errors import InputError
 from netloom.base.words import held_together, number, percent
-from netloom.drawing.frame import NARROW
-from netloom.drawing.save import as_json
 from netloom.experiments import load_results, run
 from netloom.experiments.findings import Refused
 from netloom.pages.curve_verdicts import best_of
 from netloom.pages.curves import deviations, find_curves
-from netloom.pages.figure import MOST_PANELS, curve_figures, panels
 from netloom.pages.page import figures_on, page_of
 from netloom.pages.sections import figures_by_part, varied_in
-from netloom.pages.write import THEMES, render, report
+from netloom.pages.write import render, report
 from netloom.questions.analyze import Analysis
 from netloom.questions.recorded import record
-from netloom.topology import topology
 from netloom_papers.questions.predict.torus_broadcast import ENDS_CYCLES, SIMULATED
-from tests.approved.asked import run as netloom
-from tests.pages.report.page_samples import small_results, store
+from tests.pages.report.page_samples import small_results
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -154,17 +149,6 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(tree, text):
     assert text.count("window.vegaEmbed=") == 1
 
 
-def test_every_chart_has_a_name_a_caption_words_and_a_table(tree, page):
-    figures = list(figures_on(page.sections))
-    assert len(figures) > 8
-    drawn = tree.all("div", **{"class": "plot"})
-    for figure, chart, whole in zip(figures, drawn, tree.all("figure"), strict=True):
-        assert chart["data-label"] == f"{figure.title}. {figure.alternative}"
-        assert figure.title in whole["text"]
-        assert len(figure.data.rows) >= 1
-        assert {len(row) for row in figure.data.rows} == {len(figure.data.columns)}
-
-
 def test_words_and_tables_of_curves_are_the_answers_numbers(page):
     latency = page.sections[0].rows[0][0]
     for on, last in (("torus:4x4", 0.75), ("mesh:4x4", 0.5)):
@@ -222,24 +206,6 @@ def test_the_model_of_broadcasts_is_compared_with_the_cycles_at_the_ends():
     assert max(abs(off) for _, off in deviations(group.simulated[0], group.models[0])) < 0.1
 
 
-def test_many_curves_are_drawn_in_panels_and_the_table_has_all():
-    found = record(nl.simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
-    many = [
-        replace(found, figures=found.figures | {"topology": network, "router": router})
-        for network in "ab"
-        for router in (found.figures["router"] | {"vcs": vcs} for vcs in range(1, MOST_PANELS + 3))
-    ]
-    (group,) = find_curves(many)
-    assert group.differ == ("topology", "vcs")
-    drawn = panels(group)
-    assert list(drawn)[:2] == ["1 VC", "2 VCs"]
-    assert len(drawn) == MOST_PANELS
-    assert all([name for _, name in curves] == ["a", "b"] for curves in drawn.values())
-    figure = curve_figures(group)[0]
-    assert "24 of 28 curves are drawn" in figure.caption
-    assert figure.data.total == 2 * 28
-
-
 def test_the_same_sources_give_the_same_bytes(tmp_path):
     answer = ANSWERS["simulate, loads"]()
     pages = [report([answer], tmp_path / name) for name in ("a.html", "b.html")]
@@ -255,43 +221,6 @@ def test_every_answer_makes_a_page(name):
     for figure in figures:
         assert figure.title
         assert re.search(r"\d", figure.alternative)
-
-
-def test_a_large_sweep_stays_small(tmp_path):
-    found = record(nl.simulate("torus:8x8", load=0.3, cycles=300))
-    points = []
-    for place in range(200):
-        load, seed = (1 + place // 4) / 100, place % 4
-        row = {"offered": pl.lit(load), "seed": pl.lit(seed)}
-        tables = {
-            key: table.with_columns(**{n: v for n, v in row.items() if n in table.columns})
-            for key, table in found.tables.items()
-        }
-        points.append(replace(found, figures=found.figures | {"offered": load}, tables=tables))
-    path = report(points, tmp_path / "sweep.html")
-    assert path.stat().st_size < 2_500_000
-    assert "of 4 runs with different seeds" in path.read_text()
-
-
-def test_pictures_are_of_every_chart_on_white(tmp_path):
-    answer = nl.simulate("mesh:4x4", load=[0.1, 0.3], cycles=300)
-    report(answer, tmp_path / "r.html", pictures=tmp_path / "pictures")
-    count = len(list(figures_on(page_of([record(answer)]).sections)))
-    pictures = sorted((tmp_path / "pictures").iterdir())
-    assert [each.suffix for each in pictures] == [".png", ".svg"] * count
-    first, second = pictures[:2]
-    assert first.name == "01-packet-latency-by-load-uniform-traffic-on-mesh-4x4.png"
-    assert first.read_bytes().startswith(b"\x89PNG")
-    assert 'fill="white"' in second.read_text()
-    assert THEMES["light"]["axis"]["titleColor"] in second.read_text()
-
-
-def test_one_report_of_answers_and_stores(tmp_path):
-    answer = nl.simulate("mesh:4x4", load=0.2, cycles=300, vcs=2)
-    path = report([answer, store(), str(store().with_suffix(".sqlite"))], tmp_path / "deep/r.html")
-    tree = Tree(path.read_text())
-    assert tree.all("h1")[0]["text"] == "Torus or mesh?"
-    assert "Simulation: uniform on mesh:4x4" in [each["text"] for each in tree.all("h2")]
 
 
 @pytest.mark.parametrize(
@@ -312,17 +241,6 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, results, path, said):
     (tmp_path / "taken").write_text("")
     with pytest.raises(InputError, match="found a file; expected a folder"):
         report([], "r.html", pictures="taken")
-
-
-def test_the_command_prints_the_verdict_and_the_path(tmp_path):
-    page = tmp_path / "out.html"
-    code, out, _ = netloom(f"report {store()} -o {page} --title Wraps")
-    lines = out.splitlines()
-    assert code == 0
-    assert lines[0].split()[:2] in (["✓", "Take"], ["!", "For"])
-    assert any(line.startswith("  sure    Each load is 3 runs") for line in lines)
-    assert lines[-1] == f"Report: {page}"
-    assert page.stat().st_size > 500_000
 
 
 def test_what_has_no_answer_is_said_before_the_verdict(page):
@@ -357,62 +275,10 @@ def test_the_highest_bound_is_taken_and_compared_with_the_next(analyses):
     assert len(best.verdict.sentence.split()) <= 30
 
 
-def test_programs_are_no_alternatives_and_equal_figures_no_choice(analyses):
-    ring = record(nl.analyze("ring:64", "torus:8x8", random_mappings=0))
-    assert best_of([({"app": "lammps"}, analyses[0]), ({"app": "ring:64"}, ring)]) is None
-    assert best_of([({"on": "torus:8x8"}, analyses[0])]) is None
-    same = [({"on": "torus:8x8"}, analyses[0]), ({"on": "mesh:8x8"}, analyses[0])]
-    assert best_of(same).verdict.sentence.startswith("No difference: each carries up to 88")
-
-
-def test_a_page_of_mappings_says_first_what_helps_and_has_one_scale_of_bytes(analyses):
-    found = [
-        record(nl.find_mapping("examples/lammps-64.mtx", on, rounds=1))
-        for on in ("torus:8x8", "mesh:8x8")
-    ]
-    page = page_of([*analyses, *found])
-    first, second = (each.sentence for each in page.answer.said)
-    assert first.startswith("Take torus:8x8: it has ")
-    assert second.startswith("torus:8x8: Found: the busiest channel carries ")
-    assert page.answer.tiles[0].value in first
-    drawn = [as_json(figure.spec) for figure in figures_on(page.sections)]
-    drawn = [spec for spec in drawn if "bytes on the channel" in spec]
-    known = [spec for spec in drawn if "delays from* " in spec]
-    assert len(drawn) == len(analyses) + 2 * len(found)
-    assert len(known) == len(analyses)  # color is load over the load that delays
-    for spec in drawn:
-        assert ("one scale for all" in spec) == (spec not in known)
-        assert "23.1\u00a0MB" in spec or spec in known
-
-
 def figure(on):
     return next(
         iter(figures_by_part(record(nl.analyze("ring:16", on, random_mappings=0))).values())
     )
-
-
-@pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "dragonfly:2x4x2", "mesh:4x4x2"])
-def test_a_network_s_figure_says_in_words_and_numbers_what_it_shows(on):
-    found = record(nl.analyze("ring:16", on, random_mappings=0))
-    shown = next(iter(figures_by_part(found).values()))
-    assert shown.data.columns[:2] == ("channel", "paths on the channel")
-    assert shown.data.total == topology(on).num_channels
-    loads = found.tables["channels"]["weighted_channel_load"].to_numpy()
-    assert shown.data.rows[0][1] == f"{loads.max():g}"
-    listed = [float(row[1]) for row in shown.data.rows]
-    assert listed == sorted(listed, reverse=True)
-    assert shown.alternative.startswith(f"{shown.title}. paths on the channel from")
-    assert f"{shown.data.total} rows" in shown.alternative
-
-
-@pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "torus:18x18"])
-def test_a_narrow_window_has_a_chart_of_its_own_with_the_data_it_lacks(on):
-    shown = figure(on)
-    (wide,), (narrow,) = shown.spec["hconcat"], shown.narrow["hconcat"]
-    assert narrow["width"] <= NARROW < 400 < wide["width"]
-    named = {each.partition('"')[0] for each in as_json(narrow).split('"name":"')[1:]}
-    assert named <= set(shown.spec["datasets"]) | set(shown.narrow["datasets"])
-    assert not set(shown.spec["datasets"]) & set(shown.narrow["datasets"])
 
 
 def test_a_fabric_is_drawn_with_what_changes_though_its_file_is_elsewhere(tmp_path):

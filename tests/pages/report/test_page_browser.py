@@ -7,8 +7,6 @@ from itertools import pairwise
 import pytest
 
 import netloom as nl
-from netloom.drawing.save import save_chart
-from netloom.pages import chart_of
 from netloom.pages.page import figures_on
 from netloom.pages.write import THEMES
 from tests.browser import PATIENCE, SMALLEST, TOO_WIDE, Visit, background, hexed, pixels
@@ -223,15 +221,6 @@ def test_headings_names_and_contrast_are_as_they_should_be(visit):
         check_inks(tab, 100)
 
 
-def test_without_scripts_the_words_and_tables_stay(browser, file):
-    visit = Visit(browser, file, java_script_enabled=False)
-    text = visit.tab.inner_text("main")
-    assert "Scripts do not run here" in text
-    assert "It shows: Line chart of packet latency" in text
-    assert not visit.tab.is_visible("#theme")
-    visit.context.close()
-
-
 @pytest.fixture(scope="module")
 def networks(browser, tmp_path_factory):
     """A page with the picture of one network of each kind."""
@@ -253,20 +242,6 @@ def test_pictures_of_networks_fit_every_window_and_stay_legible(networks, width)
     titles = networks.tab.locator("figure.chart strong").all_inner_texts()
     assert all(any(title.startswith(on) for title in titles) for on in NETWORKS)
     assert networks.errors == []
-
-
-def test_a_picture_as_a_page_tells_by_keyboard_whom_cables_lead_to(browser, tmp_path):
-    found = nl.check_fabric("leaf-spine:4x2x2", samples=0, routing="minhop")
-    path = save_chart(chart_of(found), tmp_path / "fabric.html")
-    tab = browser.new_page()
-    try:
-        tab.goto(path.as_uri(), timeout=PATIENCE)
-        tab.wait_for_selector("svg [tabindex='0']", timeout=PATIENCE)
-        assert tab.title().endswith(found.to_dict()["verdict"]["sentence"])
-        tab.keyboard.press("Tab")
-        assert re.search(r"most paths lead to\s+h\d \(6\)", tip(tab))
-    finally:
-        tab.close()
 
 
 @pytest.fixture(scope="module")

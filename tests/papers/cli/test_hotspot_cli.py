@@ -1,7 +1,5 @@
 """The command ``netloom hotspot``, and the figures of ``netloom validate``."""
 
-import pytest
-
 SMALL = "--pes 64 --hot-spots 4 --steps 300"
 
 
@@ -16,17 +14,3 @@ def cut_short(jobs, *, tell=None):
     """Run one job, and stop it at the first look after its first steps."""
     looks = iter([False])
     return [jobs[0](lambda: next(looks, True))]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--assign 1.5", "assign: found 1.5; expected a number from 0 to 1"),
-        ("critical-queue --queue 3", "--queue: found no such option"),
-    ],
-)
-def test_mistakes_are_one_line(netloom, options, said):
-    code, out, err = netloom("hotspot", options)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"netloom: {said}")
-    assert err.count("\n") == 1

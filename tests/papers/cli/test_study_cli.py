@@ -1,7 +1,5 @@
 """The command ``netloom study``."""
 
-import json
-
 import polars as pl
 import pytest
 
@@ -93,24 +91,6 @@ def test_a_figure_beside_what_is_printed(netloom, exhibit, tmp_path):
     assert "Mind the gap." in svg
     assert "johnson/fig-9: Sizes" in svg
     assert len(pl.read_csv(tmp_path / "new/all.csv")) == 3 + 2 * 3 + 2 * 23
-
-
-@pytest.mark.parametrize(
-    ("plot", "where"),
-    [("here.png", "here.png"), ("a/b.svg", "a/b.svg"), ("folder", "folder/johnson-fig-9.svg")],
-)
-def test_the_picture_goes_where_it_is_wanted(netloom, exhibit, tmp_path, plot, where):
-    code, out, _ = netloom(f"study run johnson/fig-9 --plot {plot} --json")
-    assert code == 0
-    data = json.loads(out)
-    assert data["picture"] == where
-    assert data["study"] == "johnson/fig-9"
-    assert data["verdict"]["mark"] == "limited"
-    assert data["verdict"]["sentence"].startswith("Reproduced: 1 of 2 printed numbers")
-    assert [row["misprint"] for row in data["rows"]] == [False, True]
-    assert exhibit == [False]
-    assert (tmp_path / where).stat().st_size
-    assert not (tmp_path / "out").exists()
 
 
 def test_ctrl_c_ends_a_figure_with_one_line(netloom, monkeypatch, tmp_path):

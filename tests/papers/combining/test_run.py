@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom_papers.combining import CombiningNetwork, run_combining
 from netloom_papers.combining.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
@@ -24,12 +23,6 @@ def test_requests_that_pile_up_are_not_stable():
     assert run.stable is False
     assert "requests in flight grow by 0.6" in run.reason
     assert run_combining(network, one_for_all(16, 0.02), 2000).stable
-
-
-def test_too_short_to_tell():
-    run = run_combining(CombiningNetwork(16), one_for_all(16, 0.1), 20)
-    assert run.stable is None
-    assert "20 steps" in run.reason
 
 
 def test_nothing_is_asked():
@@ -69,19 +62,3 @@ def test_hot_spots_that_come_later_are_listed_behind():
     assert later > 4
     assert run.hot_spots["elements"].tolist() == [16] + [0] * later
     assert run.hot_spots["requests"].sum() == run.requests
-
-
-def test_stopped_runs_tell_what_they_came_to():
-    asked = iter([False, True, True])
-    network = CombiningNetwork(65_536)
-    hot = place_hot_spots(65_536, 1)
-    traffic = HotSpotTraffic(hot, np.full((65_536, 1), hot[0]), 0.01)
-    run = run_combining(network, traffic, 500, stopped=lambda: next(asked))
-    assert run.interrupted
-    assert 0 < run.steps < 500
-    assert np.isfinite(run.steps_mean) or run.steps < network.unhindered_steps
-
-
-def test_sizes_must_agree():
-    with pytest.raises(InputError, match="assigned: found 32 PEs"):
-        run_combining(CombiningNetwork(16), one_for_all(32, 0.1), 10)

@@ -1,18 +1,8 @@
 """Pictures of tables and figures of papers."""
 
 import polars as pl
-import pytest
 
-from netloom_papers.exhibits import (
-    COMPUTED,
-    MODELLED,
-    PRINTED,
-    Cell,
-    Grid,
-    Plot,
-    exhibit_chart,
-    grid_chart,
-)
+from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, exhibit_chart, grid_chart
 
 
 def table(series="ab", places=(1, 2, 4), whose=(COMPUTED, PRINTED)):
@@ -51,12 +41,6 @@ def layers(spec):
     return found
 
 
-def marks(spec):
-    """The marks of the axes: what is computed, printed and by a model has the same ones."""
-    kinds = [each["mark"]["type"] for each in layers(spec) if "whose" in str(each)]
-    return list(dict.fromkeys(kinds))
-
-
 def footer(spec):
     """The small words below the picture."""
     return next(each["mark"]["text"] for each in layers(spec) if "text" in each["mark"])
@@ -72,17 +56,6 @@ def values_of(spec, field):
     sets = [*spec.get("datasets", {}).values()]
     sets += [each["data"]["values"] for each in layers(spec) if "values" in each.get("data", {})]
     return [row for some in sets for row in some if field in row]
-
-
-def rows_of(spec):
-    """Panels of each row."""
-    whole = panels_of(spec)
-    return [len(row.get("hconcat", [row])) for row in whole["vconcat"]]
-
-
-def panels_of(spec):
-    (whole,) = spec["vconcat"][0]["hconcat"]
-    return whole
 
 
 def of(spec, whose, kind):
@@ -106,39 +79,6 @@ def test_printed_and_computed_are_told_apart_by_dash_and_shape():
     assert sorted(texts(spec)) == ["a", "b"]  # at the ends of their lines
 
 
-def test_what_is_computed_alone_needs_no_key():
-    spec = drawn(plot(table(whose=(COMPUTED,))))
-    assert not any("text" in each["mark"] for each in layers(spec))
-    both = drawn(plot(table(whose=(COMPUTED, MODELLED))))
-    assert footer(both) == ["Solid: computed. Dotted: by the model."]
-
-
-@pytest.mark.parametrize(
-    ("form", "wanted"),
-    [
-        ("lines", ["line", "point"]),
-        ("steps", ["line", "point"]),
-        ("points", ["point"]),
-        ("bars", ["bar"]),
-    ],
-)
-def test_forms(form, wanted):
-    spec = drawn(plot(form=form))
-    assert marks(spec) == wanted
-    assert (layers(spec)[0]["mark"].get("interpolate") == "step-after") == (form == "steps")
-
-
-def test_bars_of_a_series_are_beside_each_other():
-    offset = layers(drawn(plot(form="bars")))[0]["encoding"]["xOffset"]
-    assert offset["sort"] == ["a, printed", "a, computed", "b, printed", "b, computed"]
-
-
-def test_intervals_are_bands_of_lines_and_rules_of_points():
-    points = table().with_columns(low=pl.col("y") - 1, high=pl.col("y") + 1)
-    assert marks(drawn(plot(points))) == ["area", "line", "point"]
-    assert marks(drawn(plot(points, form="points"))) == ["rule", "point"]
-
-
 def test_logarithmic_axes_leave_out_what_is_not_above_0():
     points = table("a", (0, 1, 8, 64), (COMPUTED,)).with_columns(
         y=pl.Series([1.0, 0.0, float("nan"), 5.0])
@@ -148,31 +88,6 @@ def test_logarithmic_axes_leave_out_what_is_not_above_0():
     assert line["encoding"]["x"]["scale"]["type"] == line["encoding"]["y"]["scale"]["type"] == "log"
     assert line["encoding"]["x"]["axis"]["values"] == [64]
     assert [(row["x"], row["y"]) for row in values_of(spec, "series")] == [(64, 5.0)]
-
-
-def test_places_that_are_words_keep_their_order():
-    points = table("a", ("PEs", "10", "2", "MMs"), (COMPUTED,))
-    spec = drawn(plot(points))
-    assert layers(spec)[0]["encoding"]["x"]["axis"]["values"] == [0.5, 1.5, 2.5, 3.5]
-    places = {(row["word"], row["at"]) for row in values_of(spec, "at")}
-    assert places == {("PEs", 0.5), ("10", 1.5), ("2", 2.5), ("MMs", 3.5)}
-
-
-def test_panels_are_in_rows():
-    assert rows_of(drawn(plot())) == [1]
-    assert rows_of(drawn(*[plot()] * 4)) == [2, 2]
-    assert rows_of(drawn(*[plot()] * 8)) == [3, 3, 2]
-
-
-def test_each_panel_has_a_legend_of_its_own():
-    spec = drawn(*[plot(table(names), form="points") for names in ("ab", "cd")])
-    names = [
-        [row["series"] for row in some] for some in spec["datasets"].values() if "series" in some[0]
-    ]
-    assert [sorted(set(some)) for some in names] == [["a", "b"], ["c", "d"]]
-    legends = [each["encoding"]["color"]["legend"] for each in layers(spec) if "whose" in str(each)]
-    assert all(legend["orient"] == "bottom" for legend in legends)
-    assert panels_of(spec)["resolve"]["scale"]["color"] == "independent"
 
 
 GRID = Grid(
@@ -197,8 +112,3 @@ def test_a_table_has_both_numbers_and_marks_what_is_outside():
     assert "red where it is outside" in " ".join(footer(spec))
     _, wide = grid_chart(GRID)
     assert all(0 <= row["across"] <= wide for row in found.values())
-
-
-def test_a_table_of_computed_numbers_alone_says_nothing_of_printed_ones():
-    computed = Grid("off", ("torus", "30 %"), (("8 × 8", (Cell(None, 3.6),)),))
-    assert "printed" not in str(drawn(computed))

@@ -103,19 +103,6 @@ def test_no_path_of_an_h_tree_meets_another(tasks, sides, make):
     assert not found.path_contention.any()
 
 
-def test_incomplete_trees_take_the_nodes_of_complete_ones():
-    whole, part = (tiles(binary_tree(tasks), mesh(16, 16)) for tasks in (255, 200))
-    assert part.node_of.tolist() == whole.node_of[:200].tolist()
-    found = measure_paths(part.routes, mesh(16, 16).num_channels)
-    assert found.channel_load.max() <= part.chi_max == 2
-
-
-def test_tiles_lie_across_where_that_fits():
-    upright, across = (tiles(binary_tree(31), mesh(*sides)) for sides in ((8, 4), (4, 8)))
-    row, column = np.divmod(upright.node_of, 4)
-    assert across.node_of.tolist() == (column * 8 + row).tolist()
-
-
 @pytest.mark.parametrize(
     ("make", "tasks", "network", "text"),
     [

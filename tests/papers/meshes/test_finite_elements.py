@@ -12,7 +12,6 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.workload import read
-from netloom_papers.meshes import finite_elements
 from netloom_papers.meshes.finite_elements import (
     MeshPartition,
     element_mesh,
@@ -196,46 +195,6 @@ def test_unusable_files_are_told_in_a_line(tmp_path, capsys, file, text, line):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("spec", "line"),
-    [
-        ("fem:plate", "found no number of parts; expected a mesh and its parts"),
-        ("fem:plate/many", "found 'many'; expected a whole number of at least 1"),
-        ("fem:plate/0", "found '0'; expected a whole number of at least 1"),
-        ("fem:bridge/64", "found mesh 'bridge'; expected plate, cracked-plate,"),
-        ("fem:", "found no number of parts"),
-    ],
-)
-def test_unusable_specs_are_told_in_a_line(spec, line):
-    with pytest.raises(InputError) as told:
-        read(spec)
-    assert str(told.value).startswith(f"{spec}: ")
-    assert line in str(told.value)
-
-
-def test_elements_must_be_some_of_real_nodes():
-    with pytest.raises(InputError, match="nothing: found no elements"):
-        element_mesh("nothing", 2, [np.empty((0, 3), int)])
-    with pytest.raises(InputError, match="odd: found node -1"):
-        element_mesh("odd", 2, [[[0, 1, -1]]])
-
-
-@pytest.mark.parametrize(
-    ("failure", "line"),
-    [
-        (ModuleNotFoundError("gmsh"), "no package gmsh; expected it installed: pip install"),
-        (OSError("libGLU.so.1: cannot open"), r"gmsh that does not load \(libGLU.so.1: cannot"),
-    ],
-)
-def test_a_missing_extra_says_how_to_install_it(monkeypatch, failure, line):
-    def fail(name):
-        raise failure
-
-    monkeypatch.setattr(finite_elements, "import_module", fail)
-    with pytest.raises(InputError, match=f"^finite elements: found {line}"):
-        read("fem:plate/64")
-
-
 @with_gmsh
 @pytest.mark.parametrize("paper", TABLE_4)
 def test_generated_meshes_have_the_sizes_of_table_4_and_the_structure_that_is_kept(paper):
@@ -252,13 +211,6 @@ def test_generated_meshes_have_the_sizes_of_table_4_and_the_structure_that_is_ke
         assert found == (wanted if figure == "mesh" else pytest.approx(wanted, rel=slack)), figure
     total = read(KEPT / f"{paper}.mtx").bytes.sum()
     assert interface_graph(partition).bytes.sum() == pytest.approx(total, rel=0.05)
-
-
-@with_gmsh
-def test_the_plate_is_triangulated_to_its_border():
-    mesh = generate_mesh("plate")
-    assert (mesh.num_elements, mesh.num_nodes) == (2 * 11000 - 2 - 1000, 11000)
-    assert np.array_equal(mesh.nodes, generate_mesh("plate").nodes)
 
 
 @with_gmsh

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom_papers.combining.hot_spots import single_hot_spot, tree_saturation
 
 
@@ -33,21 +32,3 @@ def test_tree_saturation_between_all_hot_and_none():
     assert tree_saturation(64, 1) == pytest.approx(1 / 64)
     limits = [tree_saturation(64, h) for h in np.linspace(0, 1, 9)]
     assert (np.diff(limits) < 0).all()
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: single_hot_spot(0, 0.1),
-        lambda: single_hot_spot(1.5, 0.1),
-        lambda: single_hot_spot(10**10, 0.1),
-        lambda: tree_saturation(float("nan"), 0.1),
-        lambda: single_hot_spot(3, float("nan")),
-        lambda: single_hot_spot(3, 1.5),
-        lambda: tree_saturation(0, 0.1),
-        lambda: tree_saturation(8, -0.1),
-    ],
-)
-def test_refused(ask):
-    with pytest.raises(InputError):
-        ask()

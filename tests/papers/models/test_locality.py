@@ -158,12 +158,6 @@ def test_even_loads_are_no_loads():
     assert uneven.busiest_channel_utilisation.max() < 1
 
 
-def test_without_contention_messages_take_their_length_and_distance():
-    near = predict_locality(alewife(), [0.3, 1, 2])
-    assert near.message_latency == pytest.approx([12.3, 13, 14])
-    assert near.per_hop_latency == pytest.approx(1)
-
-
 def test_channels_that_are_always_used_hold_the_nodes_back():
     """k_d = 1 has no contention in eq. 14, so that 50 contexts without grain would use ρ = 3.6."""
     many = predict_locality(Machine(0, 2, 2, 12, contexts=50), 2)
@@ -188,25 +182,10 @@ def test_limit_of_the_latency_of_a_hop():
     assert per_hop_limit(alewife(2)) == pytest.approx(12 * 3.26 / 4)
 
 
-def test_limit_below_one_hop_a_cycle():
-    """B s < 2 n: eq. 16 says 0.25, but the channels never fill and a hop takes its cycle."""
-    short = Machine(0, 2, 2, 1)
-    assert per_hop_limit(short) == 1
-    assert predict_locality(short, 1e9).per_hop_latency == pytest.approx(1, abs=1e-6)
-
-
 def test_a_mapping_gains_less_in_higher_dimensions():
     """Section 4.2."""
     high = expected_gain(replace(alewife(), dimensions=[2, 3, 4]), nodes=1e6)
     assert (np.diff(high) < 0).all()
-
-
-def test_shapes_broadcast():
-    contexts = np.array([1, 2, 4])[:, None]
-    found = predict_locality(alewife(contexts, node_channels=1), np.linspace(1, 6, 5))
-    assert found.message_rate.shape == found.speed.shape == found.latency_hidden.shape == (3, 5)
-    one = predict_locality(alewife(2, node_channels=1), 1.0)
-    assert one.message_rate == pytest.approx(found.message_rate[1, 0], rel=1e-12)
 
 
 def test_any_network_can_be_balanced():

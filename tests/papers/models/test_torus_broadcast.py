@@ -131,13 +131,6 @@ def test_refused(change, field):
         torus_broadcast(**(usual | change))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_no_rates_have_no_answers(variant):
-    found = torus_broadcast(8, message_flits=32, vcs=3, rate=[], variant=variant)
-    assert found.latency.shape == (0,)
-    assert found.held_vcs.shape == (0, 4)
-
-
 def test_long_ways_of_short_messages_are_not_saturation():
     found = torus_broadcast((4096,), message_flits=1, vcs=3, rate=[0, 1e-6])
     assert found.latency == pytest.approx(found.zero_load_latency, rel=1e-3)

@@ -207,15 +207,6 @@ def test_broadcasts_reach_all_nodes_once_after_their_start_up():
     assert len(table.after) == len(table) - 4 * len(begins)
 
 
-def test_multicasts_have_distinct_targets_that_differ():
-    program = traffic(1, multicast_targets=3)
-    table = program.extend(NOBODY, 3000)
-    sent = program.sent()
-    assert (np.bincount(np.cumsum(sent.first)[sent.asked])[1:] == 3).all()
-    hits = np.bincount(table.target[sent.asked], minlength=16)
-    assert hits == pytest.approx(np.full(16, hits.mean()), abs=5 * hits.mean() ** 0.5)
-
-
 def test_broken_nodes_get_no_copies():
     links = [(0, 1), (1, 2), (2, 0)]
     ends = np.array(links + [(b, a) for a, b in links], np.int32)
@@ -248,8 +239,3 @@ def test_a_broadcast_is_everywhere_with_its_last_copy():
     assert (np.bincount(reached // 12)[1:] / broadcast.sum()).tolist() == [4, 6, 4, 1]
     complete[np.flatnonzero(sent.broadcast)[-1]] = -1
     assert (sent.ends(complete) == -1).sum() == 1
-
-
-def test_more_than_a_flit_per_cycle_is_refused():
-    with pytest.raises(InputError, match=r"rate: found 0\.3 messages of 4 flits; expected above 0"):
-        traffic(rate=0.3, lengths=4)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.workload.programs.loops import loop_times
 from netloom.workload.programs.messages import messages
 from netloom_papers.programs.neighbour_patterns import PATTERNS, NodeCosts, Pattern
@@ -52,11 +51,6 @@ def test_packets_keep_the_pace_of_the_servers():
     # 30 a full packet, 20 + 5 the half; α less than the flits costs nothing more
     assert costs.packets(150) == [(100, 30), (50, 25)]
     assert (costs.packets(50), costs.packets(10)) == ([(50, 5)], [(10, 1 + 10)])
-
-
-def test_wider_flits():
-    costs = NodeCosts(10, 256, 20, 0.01, 0.5, flit_bytes=8)
-    assert [flits for flits, _ in costs.packets(300)] == [32, 6]  # 256 and 44 bytes
 
 
 def test_messages_of_several_packets_are_there_with_all_of_them():
@@ -152,8 +146,3 @@ def test_class_a_sends_first(name):
     sent = rows["sent"][size : 2 * size]
     for row in np.flatnonzero((one.flits > 0) & (sent >= 0)):
         assert sent[row] >= loop_ends[int(one.source[row])] > 0
-
-
-def test_a_mesh_of_one_node_is_refused():
-    with pytest.raises(InputError, match="side: found 1; expected at least 2"):
-        times_of("aa-1nn", 1, 8)

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from netloom.contention import ConSetCosts
 from netloom.phases import first_violation
-from netloom_papers.ledger import Item, compare, items, published
+from netloom_papers.ledger import Item, compare, items
 from netloom_papers.studies import feldmann
 
-KNOWN = published("feldmann")["items"]
 COMPARED = {name: item for name, item in items("feldmann").items() if item.recompute}
 SIMULATED = ("table 1, measured", "table 2, measured", "table 3, measured")
 FEWER = {
@@ -39,10 +37,6 @@ def test_all_24_predictions_but_four_misprints_are_exact(rows):
     ]  # fmt: skip
 
 
-def test_the_text_has_eight_clocks_a_switch_more_than_the_tables():
-    assert ConSetCosts().switch_clocks - feldmann.FELDMANN_1993.switch_clocks == 8
-
-
 def test_what_is_at_most_may_be_less_and_not_more():
     values = {"a": 30, "b": 30, "c": 30}
     known = {"kind": "printed", "values": values, "at most": ["a", "b"], "within": 0}
@@ -51,12 +45,6 @@ def test_what_is_at_most_may_be_less_and_not_more():
     assert [row.within for row in found] == [True, False, False]
     assert [row.tolerance for row in found] == [0, 0, 0]
     assert [row.to_dict()["at_most"] for row in found] == [True, True, False]
-
-
-@pytest.mark.parametrize(("number", "name"), feldmann.PATTERNS.items())
-def test_patterns_have_as_many_words_as_predictions_count(number, name):
-    sends = KNOWN[f"table {number}, predicted"]["sends"]
-    assert 64 * sends * 32 == feldmann.pattern(name, 32).words.sum()
 
 
 def test_the_overhead_is_what_the_first_row_leaves():

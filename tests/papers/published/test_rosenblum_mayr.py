@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from netloom_papers.ledger import compare, count, items, picture, published, rows_of
+from netloom_papers.ledger import compare, count, items, published, rows_of
 from netloom_papers.studies import rosenblum_mayr as report
-from netloom_papers.studies.rosenblum_mayr import System, systems
+from netloom_papers.studies.rosenblum_mayr import systems
 
 PAPER = "rosenblum-mayr"
 KNOWN = published(PAPER)["items"]
@@ -166,26 +166,3 @@ def test_trees_saturate_and_combining_cures_them():
     assert found["combining, queue of an element"] < 0.4
     assert found["no combining, queue of an element"] > 3.5
     assert found["carried with over without combining"] > 4
-
-
-def test_figures_run_from_the_elements_to_the_modules(monkeypatch):
-    one = System(16, 1, 1, 1.0, 0.15, None)
-    run = one.run(one.traffic(1), 1)
-    runs = {"a": [run], "b": [run, run]}
-    monkeypatch.setattr(report, "_runs", lambda _: runs)
-    requests, replies, waits = (picture(f"{PAPER}/fig-{at}").panels[0].table for at in (1, 2, 3))
-    for table, stages in (
-        (requests, ["PEs", *"0123"]),
-        (replies, [*"0123", "MMs"]),
-        (waits, [*"0123"]),
-    ):
-        assert table["series"].to_list() == ["a"] * len(stages) + ["b"] * len(stages)
-        assert table.filter(series="b")["x"].to_list() == stages
-    lengths = requests.filter(series="a")["y"].to_numpy()
-    assert lengths[0] == 0
-    assert (np.diff(lengths) > 0).all()
-    back = replies.filter(series="b")["y"].to_numpy()
-    # a reply leaves stage i as its request left stage i - 1; the module as the last stage
-    np.testing.assert_allclose(back[1:4], lengths[1:4], rtol=1e-9)
-    assert back[4] == pytest.approx(lengths[4])
-    assert back[0] == pytest.approx(0.15, rel=0.1)

@@ -1,19 +1,10 @@
-import json
-
 import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.questions.base import ask
 from netloom.topology import mesh, without
-from netloom.workload import parse_traffic
-from netloom.workload.traffic import pairs, uniform, with_rates
-from netloom_papers.programs.broadcast import run_broadcasts
-from netloom_papers.questions.simulate.broadcast import (
-    BroadcastQuestion,
-    prepare,
-    simulate_broadcast,
-)
+from netloom.workload.traffic import pairs
+from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 
 ENDS = {"injection_channels": 0, "ejection_channels": 0}
 SINGLE = {"router": "single-cycle"} | ENDS
@@ -71,11 +62,6 @@ def test_channels_carry_what_they_should_of_each_class(tree):
     assert run.channel_utilisation.mean() == pytest.approx(run.utilisation_mean, rel=0.01)
 
 
-def test_multicasts_reach_the_nodes_asked_for():
-    run = simulate_broadcast("torus:8x8", broadcast=0.5, multicast_targets=5, **SHORT).point
-    assert 4.5 * run.broadcast.messages < run.target.messages < 5.5 * run.broadcast.messages
-
-
 PAPER = {
     "packet_flits": 32,
     "vcs": 3,
@@ -93,29 +79,6 @@ def test_busy_is_not_past_saturation():
     assert run.accepted == pytest.approx(0.0081, rel=0.02)
 
 
-def test_past_saturation_latencies_are_null_with_a_note():
-    found = simulate_broadcast("torus:8x8", rate=0.015, most_cycles=10_000, **PAPER)
-    data = found.to_dict()
-    assert not data["stable"]
-    for name in ("unicast", "broadcast", "target"):
-        assert set(data[f"{name}_latency"].values()) == {None}
-    assert data["zero_load_latency"] is None
-    assert data["note"].startswith("past saturation: the backlog grows")
-    assert data["accepted"] < 0.013
-    assert 0.3 < data["utilisation"]["mean"] < data["utilisation"]["max"] <= 1
-
-
-def test_the_same_again_from_its_own_record():
-    traffic = with_rates(uniform(16), np.arange(16))
-    found = simulate_broadcast("torus:4x4", traffic=traffic, **SHORT)
-    data = json.loads(json.dumps(found.to_dict()))
-    assert data["provenance"]["verb"] == "simulate_broadcast"
-    assert data["provenance"]["not_repeatable"] == []
-    again = simulate_broadcast(**data["provenance"]["configuration"]).to_dict()
-    del again["provenance"], data["provenance"]
-    assert again == data
-
-
 def test_broken_nodes_neither_send_nor_get_copies():
     broken = without(mesh(4, 4), nodes="5")
     with pytest.raises(InputError, match="host 5, which failed"):
@@ -128,17 +91,6 @@ def test_broken_nodes_neither_send_nor_get_copies():
     assert run.target.messages == pytest.approx(14 * run.broadcast.messages, abs=28)  # at the ends
 
 
-def test_copies_on_long_ways_are_counted_on_all_their_channels():
-    run = simulate_broadcast("torus:4x4", routing="valiant", **SHORT).point
-    assert run.channel_utilisation.mean() == pytest.approx(run.utilisation_mean, rel=0.02)
-
-
-def test_too_few_messages_say_so():
-    found = simulate_broadcast("torus:4x4", **SHORT | {"cycles": 1, "rate": 1e-4})
-    assert found.point.unicast.messages + found.point.broadcast.messages == 0
-    assert found.to_dict()["note"] == "nothing was measured"
-
-
 def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
     ctrl_c_after(400)
     found = simulate_broadcast(
@@ -149,28 +101,3 @@ def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
     said = found.to_dict()["verdict"]
     assert said["mark"] == "unknown"
     assert said["sentence"].startswith("Interrupted after ")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "rate: found nothing"),
-        ({"rate": 0}, "rate: found 0; expected above 0"),
-        ({"rate": 0.3}, "rate: found 0.3 messages of 5 flits; expected above 0, at most 0.2"),
-        ({"rate": 0.01, "multicast_targets": 16}, "multicast targets: found 16 of 16 nodes"),
-        ({"rate": 0.01, "traffic": parse_traffic("uniform", mesh(3))}, "traffic: found uniform of"),
-        ({"rate": 0.01, "switch_cycles": 2}, "switch_cycles: found no such field"),
-        ({"rate": 0.01, "packet_flits": "long"}, "lengths 'long'"),
-    ],
-)
-def test_mistakes_are_named(options, message):
-    with pytest.raises(InputError) as raised:
-        simulate_broadcast("torus:4x4", **options)
-    assert str(raised.value).startswith(message)
-
-
-def test_a_run_that_is_stopped_before_its_first_step_has_measured_nothing():
-    asked = ask(BroadcastQuestion, {"on": "torus:4x4", "rate": 0.002})
-    network, (program,) = prepare(asked)
-    run = run_broadcasts(network, program, asked.limits(), lambda: True)
-    assert run.note == "nothing was measured: interrupted"

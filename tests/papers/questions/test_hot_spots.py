@@ -1,6 +1,3 @@
-import json
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -14,7 +11,6 @@ from netloom_papers.combining.hot_spots import (
     place_hot_spots,
     single_hot_spot,
 )
-from netloom_papers.questions.critical_queue import CriticalQueues
 from netloom_papers.questions.hotspot import HotSpotQuestion, prepare
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 400}
@@ -80,22 +76,6 @@ def test_replications_have_places_of_their_own_and_are_averaged():
     assert data["steps"]["p99"] == np.percentile(everything, 99, method="inverted_cdf")
 
 
-def test_tables_have_a_row_each():
-    found = simulate_hot_spots(**SMALL, rate=[0.1, 0.2], replications=2)
-    assert found.table()["rate"].to_list() == [0.1, 0.1, 0.2, 0.2]
-    stages = found.stages()
-    assert stages.height == 4 * (2 * 6 + 2 + 6)
-    run = run_alone(2, rate=0.2)
-    own = stages.filter((pl.col("rate") == 0.2) & (pl.col("seed") == 2))
-    for kind, order in (("requests", range(-1, 6)), ("replies", range(6, -1, -1))):
-        assert own.filter(kind=kind)["stage"].to_list() == list(order)
-    assert own.filter(pl.col("kind") != "waiting")["mean"].to_list() == run.queue_mean.tolist()
-    assert own.filter(kind="waiting")["max"].to_list() == run.wait_max.tolist()
-    assert own.filter(kind="requests", stage=5)["combining_rate"].item() == run.combining_rate[5]
-    with pytest.raises(InputError, match="one of its points"):
-        _ = found.point
-
-
 def test_what_one_asks_is_what_is_simulated():
     asked = {
         "switch_size": 4, "queue": 5, "wait_buffer": 2, "digits": "least-significant-first",
@@ -143,53 +123,6 @@ def test_what_is_left_by_queues_that_refuse_does_not_depend_on_the_length():
     assert short["queue"]["mean"] == pytest.approx(long["queue"]["mean"], rel=0.05)
 
 
-def test_queues_too_large_to_be_full_by_the_end_do_not_make_it_settle():
-    point = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none", queue=1000).point
-    assert "grow by" in point.reason
-    assert point.note.startswith("figures depend on how long a run lasts: requests pile up")
-
-
-@pytest.mark.parametrize("odd", [{"rate": 0}, {"steps": 1}, {"steps": 70}, {"assign": 0.0}])
-def test_short_and_empty_runs_give_plain_data(odd):
-    found = simulate_hot_spots(**{**SMALL, **odd}, replications=2)
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    if not data["requests"]["total"]:
-        assert data["steps"] is None
-    if odd == {"steps": 1}:
-        assert data["stable"] is None
-        assert "too short" in data["reason"]
-        assert data["throughput"] is None
-    assert found.stages().height == 2 * 20
-    assert "omega:64" in repr(found)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"pes": 500}, "pes: found 500"),
-        ({"pes": 64, "switch_size": 3}, "switch_size: found"),
-        ({"pes": 32, "switch_size": 4}, "pes: found 32"),
-        ({"pes": 4}, "hot_spots: found 8; expected 1 to 4"),
-        ({"rate": 1.5}, "rate: found 1.5; expected a probability"),
-        ({"rate": -0.1}, "rate: found -0.1"),
-        ({"queue": 0}, "queue: found 0; expected at least 1 packet, or unbounded"),
-        ({"queue": "-3"}, "queue: found '-3'"),
-        ({"queue": "large"}, "queue: found 'large'; expected a number of packets, or unbounded"),
-        ({"queue": "²"}, "queue: found '²'; expected a number of packets, or unbounded"),
-        ({"queue": "9" * 30}, "queue: found"),
-        ({"wait_buffer": 0}, "wait_buffer: found 0"),
-        ({"wait_buffer": "some"}, "wait_buffer: found 'some'; expected a number of packets"),
-        ({"rate": "nan"}, "rate: found 'nan'; expected a number"),
-        ({"steps": 2**26 + 1}, "steps: found"),
-        ({"rate": "0.0001:0.1:0.0001", "replications": 1000}, "replications: found 1000 rates"),
-    ],
-)
-def test_mistakes_are_named(options, message):
-    with pytest.raises(InputError, match=message) as refused:
-        simulate_hot_spots(**options)
-    assert "\n" not in str(refused.value)
-
-
 def test_ctrl_c_keeps_the_replications_that_are_finished(ctrl_c_after):
     ctrl_c_after(200)
     found = simulate_hot_spots(**SMALL | {"steps": 2000}, rate=[0.1, 0.2], replications=10_000)
@@ -215,47 +148,3 @@ def test_the_critical_queue_is_the_largest_that_shows():
         find_critical_queue(steps=127)
     strict = find_critical_queue(64, 4, rate=0.2, steps=500, replications=5, rise=2)
     assert strict.sizes[0.2] < found.sizes[0.2]
-
-
-def test_there_may_be_no_critical_queue():
-    piles_up = find_critical_queue(64, 1, assign=1.0, rate=0.5, combining="none", replications=2)
-    assert piles_up.sizes == {0.5: None}
-    assert "pile up even in unbounded queues, 2 times in 2 replications" in repr(piles_up)
-    assert piles_up.table().height == 0
-    assert not piles_up.interrupted
-    calm = find_critical_queue(16, 1, rate=0.01, replications=3)
-    assert calm.sizes == {0.01: 0}
-    assert "Build queues of 1 (10.2 steps, unbounded 10)" in repr(calm)
-
-
-def test_ctrl_c_ends_a_search(ctrl_c_after):
-    ctrl_c_after(10)
-    found = find_critical_queue(64, 4, rate=[0.1, 0.2], steps=30_000_000)
-    assert isinstance(found, CriticalQueues)
-    assert found.interrupted
-    assert found.sizes == {0.1: None}
-    assert found.to_dict()["verdict"]["mark"] == "unknown"
-
-
-def test_a_search_that_is_stopped_after_some_rates_says_so():
-    found = find_critical_queue(64, 4, rate=[0.05, 0.2], steps=500, replications=5)
-    stopped = replace(found, interrupted=True, rates=found.rates[:1])
-    said = stopped.verdict
-    assert said.mark == "unknown"
-    assert said.sentence.startswith("Interrupted before all rates were tried. Build queues of ")
-    assert said.sentence.endswith(": enough at 1 rate.")
-    assert "critical-queue" in said.next
-
-
-@pytest.mark.parametrize(
-    ("asked", "mark", "said"),
-    [
-        ({"rate": 0.6, "queue": 2}, "act", "Cannot keep up at rate 0.6: "),
-        ({"rate": [0.1, 0.2]}, "fine", "Keeps up at 2 rates, up to 0.2: "),
-        ({"rate": [0.2, 0.4], "combining": "none"}, "act", "Cannot keep up at rate 0.2: "),
-    ],
-)
-def test_the_verdict_is_that_of_the_rate_that_decides(asked, mark, said):
-    verdict = simulate_hot_spots(**SMALL | asked).verdict
-    assert verdict.mark == mark
-    assert verdict.sentence.startswith(said)

@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pytest
 
@@ -20,15 +18,6 @@ def test_one_rate_is_what_the_model_says(variant):
     assert data["held_vcs"] == pytest.approx(known.held_vcs.tolist())
     assert data["saturation_rate"] == known.saturation_rate
     assert data["channel_utilisation"] == pytest.approx(32 * data["channel_rate"])
-
-
-def test_past_saturation_there_are_no_latencies():
-    found = predict_torus_broadcast(**SMALL, rate=0.05)
-    data = found.to_dict()
-    assert found.saturated
-    for name in ("latency", "network_latency", "source_wait", "held_vcs"):
-        assert data[name] is None
-    assert data["channel_rate"] > 0
 
 
 def test_a_curve_goes_to_where_it_saturates():
@@ -99,52 +88,3 @@ def test_without_load_the_ends_take_three_cycles():
     data = found.to_dict()
     assert data["latency"] == pytest.approx(8 + 32 / 15, abs=0.04)
     assert data["simulated"]["latency"] == pytest.approx(data["latency"], abs=0.08)  # 1600 messages
-
-
-def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
-    ctrl_c_after(40)
-    found = predict_torus_broadcast(
-        16, rate=[0.001, 0.0015], simulate=True, precision=1e-6, most_cycles=2**30
-    )
-    assert found.interrupted
-    assert found.to_dict()["interrupted"]
-    assert all(point["latency"] > 0 for point in found.to_dict()["points"])
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"vcs": 2}, "vcs: found 2; expected 3 to 32: two for escape"),
-        ({"rate": "0.5:auto"}, "rate: found '0.5:auto'; expected a start from 0 to 0.01567"),
-        ({"on": "torus:8x8", "k": 8}, "on: found on as well as k; expected one of them"),
-        ({"sides": [4, 4], "dimensions": 2}, "sides: found sides as well as k"),
-        ({"on": "torus:8x4", "variant": "printed"}, "sides: found 8x4; expected two equal ones"),
-        ({"cycles": 100}, "cycles: found '100'; expected simulate"),
-        ({"rate": 0, "simulate": True}, "rate: found 0 messages of 32 flits; expected above 0"),
-        (
-            {"rate": 0.001, "startup_cycles": 0.5, "simulate": True},
-            "startup_cycles: found 0.5; expected whole, to simulate",
-        ),
-        (
-            {"rate": 0.001, "broadcast": 1, "simulate": True},
-            "broadcast: found 1; expected below 1, to simulate: latency is that of messages that",
-        ),
-    ],
-)
-def test_mistakes_are_one_line(asked, said):
-    with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
-        predict_torus_broadcast(**asked)
-
-
-@pytest.mark.parametrize(
-    ("asked", "mark", "said"),
-    [
-        ({"rate": 0.015}, "limited", "About 114 cycles at rate 0.015 (36.1 idle, model error 22"),
-        ({"rate": [0.001, 0.004]}, "fine", "All 2 rates are carried: about 44.7 cycles at rate"),
-        ({"rate": 0.002, "variant": "printed"}, "fine", "About 41.9 cycles at rate 0.002 (36 idl"),
-    ],
-)
-def test_the_verdict_says_the_latency_or_the_limit(asked, mark, said):
-    verdict = predict_torus_broadcast(8, **asked).verdict
-    assert verdict.sentence.replace("\u00a0", " ").startswith(said)
-    assert verdict.mark == mark

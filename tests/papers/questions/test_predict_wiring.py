@@ -1,9 +1,6 @@
-import re
-
 import pytest
 
 from netloom import predict_wiring
-from netloom.base.errors import InputError
 
 
 def test_ratios_by_hand():
@@ -35,29 +32,3 @@ def test_no_square_mesh_no_peak_width():
     point = predict_wiring(128).to_dict()
     assert point["mesh_peak_width"] is None
     assert point["hypercube_peak_width"] == 85
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"nodes": 100}, "nodes: found 100; expected powers of two from 4"),
-        ({"message_headers": -1}, "message_headers: found -1"),
-        ({"distance": "far"}, "distance: found 'far'; expected 'neighbours', 'average' or 'worst'"),
-    ],
-)
-def test_mistakes_are_one_line(asked, said):
-    with pytest.raises(InputError, match=f"^{re.escape(said)}.*$"):
-        predict_wiring(**asked)
-
-
-@pytest.mark.parametrize(
-    ("asked", "mark", "said"),
-    [
-        ({"nodes": 4, "distance": "worst"}, "limited", "At 4 nodes a mesh and a hypercube, wired "),
-        ({"nodes": 64, "distance": "neighbors"}, "fine", "At 64 nodes a mesh"),
-    ],
-)
-def test_the_verdict_says_how_much_sooner_messages_arrive(asked, mark, said):
-    verdict = predict_wiring(**asked).verdict
-    assert verdict.sentence.startswith(said)
-    assert verdict.mark == mark

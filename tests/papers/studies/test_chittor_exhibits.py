@@ -56,11 +56,6 @@ def test_panels_are_whole_and_nothing_falls_outside_without_a_reason(name):
     json.dumps(found(name).to_dict(), allow_nan=False)
 
 
-def test_a_remark_says_what_a_quick_run_leaves_out():
-    for name in ("fig-3.9", "table-3.1", "fig-4.7", "fig-4.11", "fig-5.8", "fig-5.9"):
-        assert any(remark.startswith("Quick: ") for remark in found(name).remarks), name
-
-
 def test_the_equations_of_the_row_major_layout_count_its_links():
     for panel in (0, 1):
         at, printed = points("fig-2.2", panel, "equations 2.13 to 2.15", PRINTED)
@@ -101,16 +96,6 @@ def test_nodes_away_from_the_diagonal_take_longest_where_the_first_come_is_serve
     times = {column: cells["row 0"][column].computed for column in (1, 11)}
     assert cells["row 0"][0] is None  # on the diagonal
     assert times[11] > 1.2 * times[1]
-
-
-def test_saturation_is_theory_s_but_for_short_messages():
-    for who in ("average node", "worst node"):
-        _, theory = points("fig-5.9", 0, f"theory, {who}", PRINTED)
-        top = {
-            flits: points("fig-5.9", 0, f"{flits} flits, {who}")[1][-1] for flits in (5, 50, 250)
-        }
-        assert top[5] < top[50] < top[250]
-        assert top[250] == pytest.approx(theory[0], rel=0.02)
 
 
 def test_careful_placements_are_those_of_the_thesis():

@@ -7,8 +7,6 @@ from netloom_papers.ledger import items, picture, published
 DRAWN = {item.name for item in items("feldmann").values() if item.draw}
 NOT_DRAWN = published("feldmann")["without numbers"]
 
-SHORTENED = {"table-3", "fig-4", "table-4"}
-
 
 @pytest.fixture(scope="module")
 def shown():
@@ -27,30 +25,6 @@ def cells_of(grid):
         for label, cells in grid.rows
         for column, cell in zip(grid.columns[1:], cells, strict=True)
     }
-
-
-def test_tables_1_to_3_have_every_printed_cell(shown):
-    for number in (1, 2, 3):
-        cells = cells_of(shown[f"table-{number}"].panels[0])
-        assert len(cells) == 16
-        assert all(cell.printed is not None for cell in cells.values())
-    cells = cells_of(shown["table-1"].panels[0])
-    assert cells["2048", "predicted ConSet"] == (16909, 16904, False)
-    assert cells["32", "measured ConSet"] == (1168, None, None)  # gives the overhead
-    assert cells["16384", "measured message passing"].within
-
-
-def test_a_quick_run_leaves_out_long_connections_of_all_to_all_alone(shown):
-    cells = cells_of(shown["table-3"].panels[0])
-    left_out = [place for place, cell in cells.items() if cell.computed is None]
-    assert left_out == [
-        (words, f"measured {series}")
-        for words in ("2048", "16384")
-        for series in ("ConSet", "message passing")
-    ]
-    for name, each in shown.items():
-        said = any(remark.startswith("Quick") for remark in each.remarks)
-        assert said == (name in SHORTENED)
 
 
 def test_figures_show_their_tables_as_bandwidth(shown):
@@ -89,8 +63,3 @@ def test_table_6_measures_longer_phases_for_the_words_predicted(shown):
     assert cells["m11k", "ConSet, predicted"] == (4786, 528 * 2 + 10 * 373, True)
     assert cells["m11k", "ConSet, measured"] == (5352, 872 * 2 + 10 * 373, True)
     assert cells["m11k", "message passing, measured"] == (8730, None, None)
-
-
-def test_a_full_run_has_phases_of_both_routers():
-    names = [label for label, _ in picture("feldmann/table-4").panels[0].rows]
-    assert names[-2:] == ["phases, the paper's router", "phases, netloom's own"]

@@ -1,7 +1,5 @@
 """The study ``latency-accuracy``: what it draws, and how it compares."""
 
-import json
-
 import pytest
 
 from netloom import find_saturation, predict_latency
@@ -10,7 +8,6 @@ from netloom.routing import virtual_channel_routing
 from netloom.topology import topology
 from netloom_papers.studies import latency_accuracy
 from netloom_papers.studies.latency_accuracy import compare, simulated
-from netloom_papers.studies.running import run_study
 
 SMALL = {
     "part": "first", "on": "mesh:4", "router": "single-cycle", "switching": "wormhole", "vcs": 2,
@@ -18,20 +15,6 @@ SMALL = {
     "loads": [0.3, 0.85], "seed": 1, "saturation_cycles": 8000, "latency_cycles": 8000,
     "precision": 0.05,
 }  # fmt: skip
-
-
-def test_draws_are_what_the_page_says():
-    cases = latency_accuracy.draw("first", 17, 220)
-    assert len({json.dumps(case) for case in cases}) >= 219
-    for field, low, high in (
-        ("vcs", 1, 8), ("packet_flits", 1, 40), ("buffer_flits", 2, 32), ("channel_cycles", 1, 5),
-    ):  # fmt: skip
-        values = {case[field] for case in cases}
-        assert (min(values), max(values)) == (low, high)
-    assert {case["traffic"]["kind"] for case in cases} == set(latency_accuracy.TRAFFICS)
-    assert all(9 <= topology(case["on"]).num_nodes <= 64 for case in cases)
-    assert latency_accuracy.draw("x", 17, 3) != latency_accuracy.draw("x", 20, 3)
-    assert sum(count for _, count in latency_accuracy.DRAWS.values()) >= 300
 
 
 def test_every_configuration_can_be_simulated():
@@ -73,15 +56,3 @@ def test_the_bands_in_use_say_where_they_are_from():
     assert -ample.below > 1.5 * ample.above, "errors are to one side, and so is what is said"
     found = predict_latency("mesh:4x4", offered=0.1)
     assert found.trust == trust(found.router_kind)
-
-
-def test_the_study(monkeypatch, tmp_path):
-    monkeypatch.setattr(latency_accuracy, "draw", lambda name, *_: [SMALL | {"part": name}])
-    result = run_study("latency-accuracy", quick=True, kept=tmp_path / "kept.jsonl")
-    assert (result.asked, result.simulated, result.interrupted) == (3, 3, False)
-    assert [goal.met for goal in result.goals][:2] == [True, True]
-    assert {section.title for section in result.sections} == {
-        "Errors by what was drawn", "All three draws, by kind of router",
-        "The bands of answers, and how many errors of the judge are within",
-    }  # fmt: skip
-    assert len(json.dumps(result.to_dict())) > 1000

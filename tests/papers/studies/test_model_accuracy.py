@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 from netloom._version import __version__
-from netloom.base.errors import InputError
 from netloom_papers.questions.simulate.broadcast import simulate_broadcast
 from netloom_papers.studies import johnson, model_accuracy
-from netloom_papers.studies.running import Goal, run_study, simulate_all
+from netloom_papers.studies.running import simulate_all
 from netloom_papers.studies.shahrabi import ROUTER
 
 TORUS = {
@@ -39,24 +38,6 @@ def test_a_line_that_was_cut_off_is_simulated_again(tmp_path):
     assert simulate_all(cases[:1], lambda *_: {"found": 9}, file, "numbers") == [{"found": 9}]
 
 
-def test_a_file_of_something_else_is_refused(tmp_path):
-    file = tmp_path / "kept.jsonl"
-    file.write_text("to do: nothing\n")
-    with pytest.raises(InputError, match=r"kept.jsonl:1: found no simulated case"):
-        simulate_all([{"number": 1}], lambda *_: {}, file, "numbers")
-    assert file.read_text() == "to do: nothing\n"
-
-
-def test_the_sweep_is_the_one_that_was_asked_for():
-    cases = model_accuracy.torus_cases()
-    assert len(cases) == 108
-    assert {case["radix"] for case in cases} == {8, 10, 16}
-    names = {tuple(case[key] for key in model_accuracy.NAME) for case in cases}
-    assert names > set(model_accuracy.FITTED)
-    assert names > set(model_accuracy.QUICK)
-    assert len(model_accuracy.locality_cases()) == 9 * 2 * 3
-
-
 def test_full_rate_uses_every_cycle_of_the_channels():
     case = TORUS | {"broadcast": 0.5}
     rate = 0.2 * model_accuracy.full_rate(case)
@@ -82,23 +63,6 @@ def test_means_and_the_worst():
     assert mean["signed"] == pytest.approx(-5)
     assert mean["worst"] == pytest.approx(-30)
     assert (mean["configurations"], mean["unsolved"]) == (4, 1)
-
-
-def test_a_model_without_an_answer_misses_a_goal():
-    latency, answers = model_accuracy._torus_goals(errors(0.01, None))
-    assert (latency.found, latency.limit, latency.met) == (pytest.approx(1), 5, True)
-    assert (answers.found, answers.met, answers.where) == (1, False, "k8 M16 V3 β0")
-    latency, answers = model_accuracy._torus_goals(errors(0.01, -0.15))
-    assert not latency.met
-    assert latency.where == "k8 M16 V3 β0 -15.0 %; k8 M16 V3 β0 +1.0 %"
-    assert answers.met
-    latency, _ = model_accuracy._torus_goals(errors(None))
-    assert not latency.met
-    assert latency.to_dict()["found"] is None
-
-
-def test_goals_that_nothing_is_known_of_are_not_met():
-    assert not Goal("anything", 5, float("nan"), "%").met
 
 
 def test_a_small_torus_is_simulated_and_stops_when_asked():
@@ -144,45 +108,3 @@ def test_groups_that_are_not_whole_are_left_out():
     row = whole.row(0, named=True)
     assert row["rate_error"] == pytest.approx(row["predicted_rate"] / row["simulated_rate"] - 1)
     assert row["busiest_over_mean"] == pytest.approx(4 / 3)
-
-
-def test_the_whole_study(monkeypatch, tmp_path):
-    """A study of one small torus, and three mappings."""
-    cases = [
-        locality_case(f"distance:{distance}", contexts, protocol=protocol)
-        for distance in (1, 3, 5)
-        for protocol in ("coherence", "request-reply")
-        for contexts in (1, 2)
-    ]
-    monkeypatch.setattr(model_accuracy, "torus_cases", lambda **_: [TORUS])
-    monkeypatch.setattr(model_accuracy, "locality_cases", lambda **_: cases)
-    small = run_study("model-accuracy", kept=tmp_path / "kept.jsonl")
-    assert not small.interrupted
-    assert small.simulated == small.asked == 13
-    assert [section.title.split(",")[0] for section in small.sections] == [
-        "Torus broadcast", "Torus broadcast",
-        "Locality on torus:8x8: largest error of message rate and latency (cycles)",
-    ]  # fmt: skip
-    one = [goal for goal in small.goals if "p = 1: message rate" in goal.what]
-    assert len(one) == 2
-    assert all(goal.met for goal in one)
-    assert len(json.dumps(small.to_dict())) > 1000
-    assert small.table()["table"].unique().len() == 2
-    assert small.table().schema["load"] == pl.Float64
-    assert small.sentence in repr(small)
-    assert small.verdict.mark == ("fine" if all(goal.met for goal in small.goals) else "act")
-
-
-def test_nothing_simulated_is_nothing_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        model_accuracy.running, "simulate_all", lambda cases, *_: [None] * len(cases)
-    )
-    found = run_study("model-accuracy", quick=True, kept=tmp_path / "kept.jsonl")
-    assert found.interrupted
-    assert (found.goals, found.sections, found.simulated) == ((), (), 0)
-    assert len(found.table()) == 0
-
-
-def test_there_is_no_such_study():
-    with pytest.raises(InputError, match="one of model-accuracy"):
-        run_study("chairs")

@@ -45,10 +45,3 @@ def test_a_table_has_its_cells_in_place():
         for column, cell in zip(COLUMNS, cells, strict=True):
             row = by_quantity[f"{label}, {column}"]
             assert (cell.computed, cell.within) == (row.computed, row.within)
-
-
-def test_the_full_run_compares_placements_alike_as_well():
-    shown = picture(f"{PAPER}/table-2")
-    assert len(shown.panels) == 2
-    assert len(shown.rows) == 2 * 98
-    assert shown.remarks[-1].startswith("Placements alike")

@@ -1,17 +1,13 @@
 """Lockstep worms between hosts that hang on routers: their twin's, and those of direct networks."""
 
-from dataclasses import replace
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from netloom.base.errors import InputError
 from netloom.routing import parse_routing
 from netloom.topology import Topology, cube, topology
 from netloom.topology.core import attach_hosts
-from netloom.topology.faults import without
 from netloom.workload.programs.messages import messages
 from netloom_papers.worms import Worm, WormEngine
 from tests.papers.worms.test_worm import FOREVER, Case, check_twin, networks, outcome, tables, worms
@@ -99,25 +95,3 @@ def test_one_leaf_is_a_queue_at_each_host(policy):
     assert sorted(engine.rows["complete"]) == [first + k * (flits + 1) for k in range(5)]
     assert engine.rows["hops"].tolist() == [0] * 5
     assert not engine.channel_flits().any()
-
-
-def test_messages_go_round_what_is_broken():
-    """Hosts 0 and 2 hang on two leaves, of whose two spines one fails: 4 channels either way."""
-    whole = topology("leaf-spine:2x2x2")
-    net = without(whole, nodes="spine0")
-    engine = WormEngine(net, parse_routing("up-down", net), Worm(end_channels=1))
-    engine.append(messages(4, source=[0, 3], target=[2, 3], flits=5))
-    engine.advance(FOREVER)
-    assert engine.rows["complete"].tolist() == [4 + 5 + 1, 0]
-    crossed = [net.channel_name(channel) for channel in np.flatnonzero(engine.channel_flits())]
-    assert crossed == ["leaf0 -> spine1", "spine1 -> leaf1"]
-
-
-def test_what_the_engine_is_not_of_is_refused():
-    net = topology("leaf-spine:2x2x2")
-    routing = parse_routing("default", net)
-    with pytest.raises(InputError, match=r"^end_channels: found 0; expected 1 on leaf-spine"):
-        WormEngine(net, routing, Worm())
-    fast = replace(net, channel_bandwidth=np.where(np.arange(net.num_channels) == 9, 2.0, 1.0))
-    with pytest.raises(InputError, match=r"channel h1 -> leaf0 of bandwidth 2"):
-        WormEngine(fast, routing, Worm(end_channels=1))

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
-from netloom.phases.collectives.few_steps import in_steps, possible_sends, round_bound, searched
+from netloom.phases.collectives.few_steps import in_steps, round_bound, searched
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import Asked
-from netloom.phases.collectives.schedules import StepProof, proven_rounds
+from netloom.phases.collectives.schedules import proven_rounds
 from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
-from netloom.workload.programs.collectives.msccl import executed, parse_msccl, write_msccl
 from tests.phases.collectives.boxes import box, plain
 from tests.reference.collectives_checked import check
 
@@ -74,14 +73,6 @@ def test_the_published_frontier_of_the_dgx_1():
     for point, timed in zip(found.points, found.timed, strict=True):
         check_sends(dgx, point)
         check(timed.program)
-
-
-def test_a_schedule_is_written_as_msccl_xml_and_read_back(tmp_path):
-    found = in_steps(Asked(box("dgx1"), "all-gather", 1e6, chunks=2), 2)
-    write_msccl(tmp_path / "a.xml", found.timed[1].program)
-    again = executed(parse_msccl(str(tmp_path / "a.xml")))
-    assert again.depth == 3  # thread blocks send one message after the other
-    assert again.found.per_loop == 16
 
 
 def test_what_the_dgx_1_cannot_do_is_proven():
@@ -142,29 +133,6 @@ def test_a_false_proof_is_found():
         changed(price=price * np.array([1, 1, 1, -1]))
     with pytest.raises(InputError, match="a worth of data of rank 0 at rank 0"):
         changed(worth=np.append(worth, [[0, 0, 1]], axis=0))
-
-
-def test_worths_that_nothing_can_bring_are_refused():
-    proof = bound_of(plain("ring:4"), 2).proof
-    short = StepProof(1, np.array([[0, 2, 1]]), np.zeros((0, 4), int), np.zeros((0, 5), int))
-    room = {(rank, (rank + 1) % 4): Fraction(1) for rank in range(4)}
-    with pytest.raises(InputError, match="worths of 1 without a price"):
-        proven_rounds(short, 4, [0], room)
-    twice = replace(proof, worth=proof.worth.repeat(2, axis=0))
-    with pytest.raises(InputError, match="a number twice"):
-        proven_rounds(twice, 4, [0, 1, 2, 3], room)
-
-
-def test_what_is_refused():
-    with pytest.raises(InputError, match=r"steps: found 1, with .* 2 apart"):
-        few_steps(box("dgx1"), 1, 1, 1)
-    with pytest.raises(InputError, match="which only forwards"):
-        bound_of(plain("leaf-spine:2x2x2"), 4)
-    odd = topology(nx.Graph([(0, 1, {"bandwidth": 1.001}), (1, 2, {"bandwidth": 1})]))
-    with pytest.raises(InputError, match=r"bandwidths: found some 1.001 times"):
-        bound_of(rank_network(odd), 2)
-    with pytest.raises(InputError, match="ranks x chunks x links x steps"):
-        possible_sends(plain("torus:8x8"), 8, 100)
 
 
 @pytest.mark.parametrize("spec", ["ring:6", "mesh:2x3", "petersen"])

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import Asked
 from netloom.phases.collectives.synthesis import exchange, joint, paths_of, synthesised
@@ -77,11 +76,6 @@ def test_chunks_of_few_trees_are_all_equally_large():
     found = synthesised(Asked(box("dgx1"), "all-reduce", 1e9))
     assert np.ptp(found.program.chunk_size) < 1e-12
     assert found.efficiency > 0.9995
-
-
-def test_too_many_flows_of_an_all_reduce_are_refused():
-    with pytest.raises(InputError, match="flows in all"):
-        joint(plain("mesh:16x16"))
 
 
 TE_CCL_NDV2_2 = 3.524
@@ -163,8 +157,3 @@ def test_paths_make_up_the_flows_of_any_network(net):
             leaving = net.capacity[within[net.source] & ~within[net.target]].sum()
             assert found.rate * inside.sum() * (~inside).sum() <= leaving * (1 + 1e-6)
     made(net, "all-to-all", chunks=2)
-
-
-def test_what_is_refused():
-    with pytest.raises(InputError, match="flows in all"):
-        exchange(plain("mesh:32x32"))

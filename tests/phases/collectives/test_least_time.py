@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.synthesis import exchange, joint
 from netloom.phases.collectives.trees import least_time
@@ -107,18 +106,6 @@ def test_latency_is_the_furthest_path_and_the_count_of_those_told():
     assert switched.alpha == pytest.approx(2e-6)
     assert switched.latency == pytest.approx(4e-6)
     assert switched.seconds(0) == switched.latency
-
-
-def test_ranks_of_one_host_send_nothing():
-    net = topology("leaf-spine:2x1x2")
-    assert least_time("all-reduce", net, [1, 1, 1]).seconds(1e9) == 0
-    two = least_time("all-gather", net, [0, 0, 1, 1])
-    assert two.per_byte == pytest.approx(0.5)
-
-
-def test_a_collective_that_is_none_is_refused():
-    with pytest.raises(InputError, match="collective: found 'all-join'; expected all-gather"):
-        least_time("all-join", topology("ring:4"), np.arange(4))
 
 
 @settings(max_examples=25, deadline=None)

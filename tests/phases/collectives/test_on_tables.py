@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import Asked, on_tables
@@ -78,12 +77,3 @@ def test_two_ranks_take_one_round_per_chunk():
     net = topology("leaf-spine:2x1x2")
     _, depth, rounds = scheduled(net, parse_routing("d-mod-k", net), [0, 3], chunks=3)
     assert (depth, rounds) == (1, 3)
-
-
-def test_what_is_refused():
-    net = topology("leaf-spine:2x2x2")
-    asked = Asked(rank_network(net), "all-gather", 1.0)
-    with pytest.raises(InputError, match="routing: found several routes per pair"):
-        on_tables(asked, parse_routing("nca", net))
-    with pytest.raises(InputError, match="ranks: found 8 with 1000000 chunks each"):
-        on_tables(asked._replace(chunks=10**6), parse_routing("d-mod-k", net))

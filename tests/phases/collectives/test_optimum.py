@@ -1,6 +1,5 @@
 """Optima: published ones to the last digit, and the least of all cuts of small networks."""
 
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -13,7 +12,6 @@ from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network, whole_numbers
 from netloom.phases.collectives.trees import optimum
 from netloom.topology import topology
-from netloom.topology.faults import without
 from tests.phases.collectives.boxes import a100, box, plain
 
 PUBLISHED = [
@@ -145,32 +143,8 @@ def test_odd_rates_are_rounded_down():
     assert whole * float(unit) == pytest.approx([1.0, np.pi, 100.0], rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("ranks", "wrong"),
-    [
-        ([3], "found 1; expected at least 2 hosts"),
-        ([0, 0], "host 0 twice"),
-        ([0, 4], "4, which has failed"),
-    ],
-)
-def test_ranks_that_are_none(ranks, wrong):
-    net = without(topology("ring:9"), nodes="4")
-    with pytest.raises(InputError, match=wrong):
-        rank_network(net, ranks)
-
-
 def test_switches_are_no_ranks():
     net = box("ndv2-4").topology
     assert rank_network(net).num_ranks == 32
     with pytest.raises(InputError, match="ib, which is a switch"):
         rank_network(net, [0, 32])
-
-
-def test_a_network_in_pieces_is_refused():
-    net = plain("ring:4")
-    kept = (net.source % 2) == (net.target % 2)
-    parts = replace(
-        net, source=net.source[kept], target=net.target[kept], capacity=net.capacity[kept]
-    )
-    with pytest.raises(InputError, match="no way from"):
-        optimum(parts)

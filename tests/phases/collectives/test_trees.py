@@ -80,13 +80,6 @@ def test_a_switch_that_is_not_even_is_refused():
         forest(optimum(net))
 
 
-def test_an_uneven_switch_is_refused_before_even_ones_are_split_off():
-    """s0.0 is even, but stage 1 has a switch that leads to no rank."""
-    net = rank_network(topology("butterfly:2x2"), range(2))
-    with pytest.raises(InputError, match=r"switch s0\.1 with 0 in and 2 out"):
-        forest(optimum(net))
-
-
 def test_an_optimum_is_met_by_trees_to_the_last_link():
     """The bottleneck of an all-gather is full."""
     found = optimum(plain("mesh:4x4"))

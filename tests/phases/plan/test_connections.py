@@ -2,12 +2,10 @@
 
 import networkx as nx
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
-from netloom.phases import Capacity, Connections, connections
-from netloom.phases.plan.plans import MOST_CHANNELS, MOST_WORDS, ranks
+from netloom.phases import Connections, connections
+from netloom.phases.plan.plans import ranks
 from netloom.workload import process_graph, read
 
 
@@ -56,32 +54,6 @@ def test_an_order_is_kept_once_and_between_nodes_only():
     assert repr(made) == "<3 connections of an app, 3 words, 2 in order>"
 
 
-EDGES = [(0, 1), (1, 2), (2, 0)]
-
-CIRCLE = [((0, 1), (1, 2)), ((1, 2), (2, 0)), ((2, 0), (0, 1))]
-MISTAKES = [
-    ({"words": -1}, f"words: found -1; expected 0 to {MOST_WORDS}"),
-    ({"words": MOST_WORDS + 1}, f"words: found {MOST_WORDS + 1}; expected 0 to {MOST_WORDS}"),
-    ({"word_bytes": 0}, "word_bytes: found 0; expected 1 to 1048576 bytes"),
-    ({"order": [((0, 1), (1, 3))]}, "order: found 1 -> 3; expected edges of an app"),
-    ({"order": CIRCLE}, "order: found connection 0 -> 1 in, or after, a circle of constraints"),
-    ({"order": [CIRCLE[1][:1] * 2]}, "order: found connection 1 -> 2 in, or after, a circle of"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "said"), MISTAKES)
-def test_mistakes_are_named(wrong, said):
-    with pytest.raises(InputError) as caught:
-        connections(app(EDGES), range(4), 4, **wrong)
-    assert str(caught.value).startswith(said)
-
-
-def test_too_many_bytes():
-    heavy = app(EDGES, bytes=[1, 2, 1e300])
-    with pytest.raises(InputError, match=r"an app: found 2.5e\+299 words on an edge; expected at"):
-        connections(heavy, range(4), 4)
-
-
 @given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.randoms())))
 @settings(max_examples=50)
 def test_ranks_are_the_longest_chains(drawn):
@@ -99,19 +71,3 @@ def test_ranks_are_the_longest_chains(drawn):
         for node in graph
     }
     assert ranks(made).tolist() == [expected[node] for node in range(count)]
-
-
-@pytest.mark.parametrize("node", [-1, 4])
-def test_nodes_that_the_network_does_not_have(node):
-    with pytest.raises(InputError) as caught:
-        connections(app(EDGES), [*range(app(EDGES).num_tasks - 1), node], 4)
-    assert str(caught.value) == f"node_of: found node {node}; expected 0 to 3"
-
-
-@pytest.mark.parametrize("per", ["node", "channel"])
-@pytest.mark.parametrize("count", [0, -3, MOST_CHANNELS + 1])
-def test_a_capacity_is_at_least_one(count, per):
-    with pytest.raises(InputError) as caught:
-        Capacity(count, per)
-    wanted = f"1 to {MOST_CHANNELS} virtual channels a {per}"
-    assert str(caught.value) == f"channels: found {count}; expected {wanted}"

@@ -207,10 +207,3 @@ def test_a_chain_through_one_node_takes_a_phase_each(router):
     plan = router(given_, mesh(3), Capacity(1), 6)
     assert first_violation(plan) is None
     assert plan.phase.tolist() == [0, 1, 2, 3, 4, 5]
-
-
-def test_an_order_alone_needs_no_phases():
-    chain = [(one, one + 1) for one in range(5)]
-    given_ = joined(6, [(0, 1)] * 6, [1] * 6, chain)
-    for router in (negotiated, sequential):
-        assert router(given_, mesh(6), Capacity(6), 1).num_phases == 1

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop.hosted import circle_among, group_kinds, hop_circle, plan
 from netloom.routing.by_hop.tables import Automaton, hop_tables
@@ -85,10 +84,3 @@ def test_circles_of_sets_are_those_of_single_vcs(seed):
     assert bool(found) == bool(single)
     for one, two in zip(found, found[1:] + found[:1], strict=True):
         assert (4 * one[0] + one[1], 4 * two[0] + two[1]) in pairs
-
-
-def test_networks_that_are_too_large_are_refused_with_the_vcs_that_would_do():
-    with pytest.raises(
-        InputError, match=r"too many channels to look for circles in; .*least 4 VCs"
-    ):
-        virtual_channel_routing(topology("dragonfly:8x16x8/100"), "ugal-l", num_vcs=3)

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.base.errors import DeadlockError, InputError, NoRouteError
+from netloom.base.errors import DeadlockError, NoRouteError
 from netloom.routing import (
     ForwardingTable,
     Lanes,
@@ -21,7 +21,7 @@ from netloom.routing import (
     virtual_channel_routing,
 )
 from netloom.routing.by_hop.listed import listed_routing
-from netloom.topology import Topology, mesh, topology, torus
+from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts, port_numbers
 from netloom.topology.faults import without
 from tests.reference.walks import Walker
@@ -102,16 +102,6 @@ def test_lanes_that_change_on_the_way_are_followed_hop_by_hop():
             assert seen.setdefault(int(lane), vcs) == vcs
     assert len(seen) > 1
     assert len(set().union(*seen.values())) == sum(map(len, seen.values()))  # none has two lanes
-
-
-def test_fewer_virtual_channels_than_lanes_are_refused():
-    with pytest.raises(InputError, match=r"packets in 2 lanes; expected at least 2 VCs"):
-        listed("torus:5x5/2", "nue:2", num_vcs=1)
-
-
-def test_a_table_with_a_circle_is_refused_and_the_circle_named():
-    with pytest.raises(DeadlockError, match=r"minhop on torus:5/1 with 8 VCs.* routing up-down"):
-        listed("torus:5/1", "minhop", num_vcs=8)
 
 
 @pytest.mark.parametrize(
@@ -199,16 +189,6 @@ def test_given_routes_are_followed_and_others_have_none():
         draw_aux(found, rng, one, 0 * one)
 
 
-@pytest.mark.parametrize("name", ["d-mod-k", "spread", "s-mod-k", "up-down"])
-def test_a_host_may_send_to_itself(name):
-    network, _, found = listed("fat-tree:2x2", name)
-    one = np.full(1, 3, np.int32)
-    _, aux = draw_aux(found, np.random.default_rng(1), one, one)
-    crossed, _ = Walker(found).walk(3, 3, 0, aux[0])
-    first = network.num_network_channels
-    assert crossed == [first + 3, first + network.num_ports + 3]
-
-
 @pytest.mark.parametrize("name", ["minhop", "spread", "up-down", "layered"])
 def test_what_is_broken_is_gone_round(name):
     whole = topology("leaf-spine:3x2x2")
@@ -246,12 +226,6 @@ def test_lanes_of_pairs_that_send_nothing_take_no_virtual_channels():
     assert not len(found.tables.level) or found.tables.level.max() == 0
 
 
-def test_too_many_pairs_to_list_are_refused_in_one_line():
-    network = attach_hosts(torus(4), np.zeros(1500, int), name="crowd")
-    with pytest.raises(InputError, match="1500 nodes for routing 'up-down'"):
-        listed(network, "up-down")
-
-
 def test_only_packets_between_hosts_are_asked_about_circles():
     """Under the example's tables, packets of aggregation nodes too would wait in a circle."""
     network = topology(f"fabric:{EXAMPLES / 'dgx-40.ibnetdiscover'}")
@@ -260,13 +234,3 @@ def test_only_packets_between_hosts_are_asked_about_circles():
     found = virtual_channel_routing(network, tables, num_vcs=1)
     crossed, _ = Walker(found).walk(7, 500, 0, -1)
     assert crossed == paths(network, tables, [7], [500]).whole(network)[0].tolist()
-
-
-@pytest.mark.parametrize("most", ["rules.MOST_PORTS", "by_hop.listed.MOST_SOUGHT"])
-def test_large_routers_and_many_paths_take_a_layer_for_each_hop(monkeypatch, most):
-    monkeypatch.setattr(f"netloom.routing.{most}", 1)
-    network, _, found = listed("ring:5/1", "shortest-path", num_vcs=2)
-    routed = found.births.routed
-    place = np.arange(len(routed.channels)) - np.repeat(routed.offsets[:-1], routed.lengths)
-    assert np.array_equal(found.tables.path_layer, place)
-    assert no_circle(network, found)

@@ -14,10 +14,9 @@ from netloom.routing import (
     paths,
     virtual_channel_routing as routing_of,
 )
-from netloom.routing.by_hop.hosted import BY_HOP, SYNONYMS, hop_circle, plan, planned
-from netloom.routing.parse import SIMULATED
+from netloom.routing.by_hop.hosted import hop_circle, plan, planned
 from netloom.routing.virtual_channels import virtual_channel_cycle
-from netloom.topology import mesh, topology, without
+from netloom.topology import topology, without
 from tests.routing.by_hop.walks import idle, walk
 
 NEEDED = [
@@ -74,26 +73,6 @@ def test_ways_round_what_is_broken_are_followed():
         routing_of(apart, "minimal-group", num_vcs=8)
     with pytest.raises(InputError, match="which go round what is broken"):
         routing_of(without(topology("hyperx:3x3/1"), channels=[0]), "ugal-l", num_vcs=8)
-
-
-def test_every_name_that_is_only_simulated_is_known():
-    net = topology("dragonfly+:2x2x2x1")
-    for name in SIMULATED:
-        assert SYNONYMS.get(name, name) in BY_HOP
-        assert routing_of(net, name, num_vcs=8).uses_credits == (
-            name not in ("nca", "min-adaptive")
-        )
-        with pytest.raises(InputError, match="not known in advance; expected netloom simulate sat"):
-            parse_routing(name, net)
-        with pytest.raises(InputError, match="expected hosts that hang on routers, such as"):
-            routing_of(mesh(3, 3), name, num_vcs=8)
-
-
-def test_detours_need_routers_by_which_packets_enter_and_leave():
-    with pytest.raises(InputError, match="enter and leave by different routers"):
-        routing_of(topology("butterfly:2x3"), "ugal-l", num_vcs=8)
-    with pytest.raises(InputError, match="joined by one-way channels only"):
-        routing_of(topology("butterfly:2x3"), "min-adaptive", num_vcs=8)
 
 
 @pytest.mark.parametrize("name", ["fat-tree:4x2", "jellyfish:12x4x3/1", "dragonfly:2x4x2"])

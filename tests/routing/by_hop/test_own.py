@@ -52,17 +52,6 @@ def test_it_sees_router_goal_and_coin():
         assert walk(net, found, 1, 2, coin=coin)[0][1] == ups[place]
 
 
-def test_places_beyond_the_ports_are_the_nearest_port():
-    net = topology("leaf-spine:2x3x1")
-    ups = np.flatnonzero(net.routers.channel_source == 0)
-    for place, up in ((-5, ups[0]), (99, ups[-1])):
-
-        def beyond(router, goal, ports, used, coin, place=place):
-            return place
-
-        assert walk(net, routing_by_hop(net, beyond, num_vcs=1), 0, 1)[0][1] == up
-
-
 def test_what_can_deadlock_is_refused_with_the_circle():
     ring = topology("ring:5/1")
     with pytest.raises(DeadlockError) as refused:

@@ -5,13 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from netloom.base.errors import InputError
 from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.topology import topology
 from netloom.topology.subnets.files import read_fabric
-from tests.reference.dumps import as_dump_fts, as_fdbs
+from tests.reference.dumps import as_dump_fts
 from tests.reference.scans import scan
 
 
@@ -34,20 +33,3 @@ def test_tables_are_read_by_guid_where_the_file_says_no_lids(tmp_path, spelling)
     assert np.array_equal(found.next_channel, table.next_channel)
     assert np.array_equal(found.others, table.others)
     assert found.undelivered is None
-
-
-def test_a_dump_without_guids_is_of_no_use_there(tmp_path):
-    known, bare = two_files(tmp_path)
-    write_lfts(known, minhop(known), tmp_path / "dump")
-    (tmp_path / "dump").write_text(as_fdbs((tmp_path / "dump").read_text()))
-    with pytest.raises(InputError, match="which has no LIDs"):
-        read_lfts(bare, str(tmp_path / "dump"))
-
-
-def test_a_dump_of_another_fabric_is_refused(tmp_path):
-    known, bare = two_files(tmp_path)
-    write_lfts(known, minhop(known), tmp_path / "dump")
-    text = (tmp_path / "dump").read_text()
-    (tmp_path / "dump").write_text(text.replace("portguid 0x0000000000001001", "portguid 0x99"))
-    with pytest.raises(InputError, match="dump:"):
-        read_lfts(bare, str(tmp_path / "dump"))

@@ -247,12 +247,6 @@ def test_coordinates_are_found_again(sides, wraps, lost, seed):
     assert lost or sorted(grid.sides) == sorted(sides)
 
 
-@pytest.mark.parametrize("name", ["fat-tree:3x2", "jellyfish:12x4x1/1", "hyperx:4x4/1", "ring:8"])
-def test_no_torus_is_found_where_there_is_none(name):
-    assert "no torus or mesh" in would_fall_back(topology(name), "torus-2qos")
-    assert grid_of(topology(name)) is None or name == "ring:8"
-
-
 def test_a_hypercube_is_a_torus_of_side_four():
     assert grid_of(topology("hypercube:5")).sides.count(4) == 2
 

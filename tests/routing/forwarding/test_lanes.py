@@ -8,7 +8,6 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError
 from netloom.routing import ForwardingTable, find_deadlock, spread_table
-from netloom.routing.forwarding.engines import minhop
 from netloom.routing.forwarding.tables import (
     Lanes,
     dependency_graph,
@@ -17,7 +16,7 @@ from netloom.routing.forwarding.tables import (
     layered,
 )
 from netloom.routing.kernels.layers import insert, insert_path, remove_path
-from netloom.topology import mesh, topology, torus
+from netloom.topology import topology
 from netloom.topology.core import port_numbers
 from tests.networks import with_all
 from tests.reference import lanes as reference
@@ -172,18 +171,3 @@ def check_circle(net, table, waits):
     for held, asked in zip(circle, circle[1:] + circle[:1], strict=True):
         assert waits.has_edge(held, asked)
     assert find_deadlock(net, table) == tuple(channel for channel, _ in circle)
-
-
-def test_too_few_lanes_are_said_with_how_many_would_do():
-    ring = torus(6)
-    with pytest.raises(InputError, match="needs 2 lanes"):
-        layered(ring, minhop(ring).next_channel, most=1)
-
-
-def test_a_table_that_leads_in_a_circle_is_refused():
-    net = mesh(3)
-    table = minhop(net).next_channel.copy()
-    back = [c for c in range(4) if (net.source_end[c], net.target_end[c]) == (1, 0)]
-    table[2, 1] = back[0]
-    with pytest.raises(InputError, match="circle"):
-        layered(net, table)

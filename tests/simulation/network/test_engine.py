@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import DeadlockError, InputError
+from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, virtual_channel_routing
 from netloom.routing.source_routing import shortest_path_table, source_routes
 from netloom.routing.virtual_channel_tables import path_routing, rule_routing, table_routing
@@ -144,15 +144,6 @@ def test_packets_that_wait_for_a_deadlock_are_not_in_it():
     channels = {name.split(" (")[0] for name in caught.value.cycle}
     assert channels == {"1 -> 2", "2 -> 3", "3 -> 4", "4 -> 1"}
     assert network.cycle < 2 * PATIENCE
-
-
-def test_what_a_buffer_cannot_hold_is_refused():
-    with pytest.raises(InputError, match="buffer_flits: found 65536; expected a whole number"):
-        Router(buffer_flits=65_536)
-    for switching in ("virtual-cut-through", "store-and-forward"):
-        network = engine(LINE, Router(buffer_flits=4, switching=switching))
-        with pytest.raises(InputError, match="packet length: found 5 flits"):
-            network.advance(packets((0, 0, 1, 5)), 10)
 
 
 def test_the_largest_buffer_of_the_shortest_packets_fills_and_empties():

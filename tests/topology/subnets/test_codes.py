@@ -109,24 +109,3 @@ def test_a_wrong_wiring_is_refused(dally, name, numbers, says):
     with pytest.raises(InputError) as error:
         read(dally / name)
     assert says in str(error.value)
-
-
-def test_a_dragonfly_plus_is_refused(dally):
-    """Routers 0 and 1 of each of two groups are leaves, 2 and 3 spines."""
-    inside = [
-        (a, b, 0) for leaf in (0, 1) for spine in (2, 3) for a, b in ((leaf, spine), (spine, leaf))
-    ]
-    between = [(2, 6), (6, 2), (3, 7), (7, 3)]
-    (dally / "dfdally-72-intra").write_bytes(np.array(inside, "<i4").tobytes())
-    (dally / "dfdally-72-inter").write_bytes(np.array(between, "<i4").tobytes())
-    with pytest.raises(InputError, match=r"found a dragonfly\+"):
-        read(dally / "dfdally-72-inter/4")
-
-
-def test_a_lone_file_and_a_number_behind_a_text_are_refused(dally):
-    (dally / "dfdally-72-inter").unlink()
-    with pytest.raises(InputError, match="a byte that is zero"):
-        read(dally / "dfdally-72-intra")
-    (dally / "net").write_text("router 0 node 0 node 1\n")
-    with pytest.raises(InputError, match="hosts of each router behind"):
-        read(dally / "net/4")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.topology.subnets.documents import MOST_BYTES, Record, read_document, read_markup
+from netloom.topology.subnets.documents import MOST_BYTES, read_document
 
 
 def test_all_that_yaml_says_is_text():
@@ -33,22 +33,3 @@ def test_what_cannot_be_read_is_said_with_its_line(text, says):
     with pytest.raises(InputError) as error:
         read_document("net", text, wanted="YAML")
     assert says in str(error.value)
-
-
-def test_values_of_the_wrong_kind_are_refused():
-    document = read_document(
-        "net", "a: [1]\nb: x\nc: {d: e}\nn: 12345678901234567890\n", wanted="Y"
-    )
-    top = document.top
-    assert isinstance(top, Record)
-    for read, key in (
-        (document.text, "a"), (document.text, "z"), (document.records, "b"), (document.record, "b"),
-        (document.names, "c"), (lambda *said: document.number(*said, most=9), "n"),
-    ):  # fmt: skip
-        with pytest.raises(InputError, match="net:1: found"):
-            read(top, key)
-
-
-def test_an_entity_is_refused():
-    with pytest.raises(InputError, match="net:1: found an entity 'x' of its own"):
-        read_markup("net", "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", wanted="XML")

@@ -129,14 +129,6 @@ def test_cables_lead_both_ways_between_two_ports(name):
     assert (net.source_end == net.target_end[back]).all()
 
 
-def test_a_file_of_no_known_kind_is_told_all_kinds():
-    with pytest.raises(InputError, match="net:1: found a format that is not known") as told:
-        read_text_as_fabric("once upon a time\n")
-    assert all(each.name in str(told.value) for each in FORMATS)
-    with pytest.raises(InputError, match="net:2: found a byte that is zero"):
-        read_text_as_fabric("vendid=0x0\nx\0y")
-
-
 def test_lists_of_ibdiagnet_may_leave_names_and_speeds_out():
     text = unpacked("multi-opensm-subnet.lst")
     bare = text.replace("{leaf 2} ", " ").replace(" SPD=2.5", "")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from netloom.base.errors import InputError
 from netloom.topology.core import TreeShape
 from tests.topology.subnets.fabric_files import text_of
 from tests.topology.subnets.said import links, network
@@ -71,11 +68,6 @@ def change(path, value):
     return json.dumps(found)
 
 
-def test_an_infrastructure_without_edges_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no edges between instances"):
-        network(tmp_path, change(("edges",), []))
-
-
 def test_a_port_of_two_links_is_two_and_a_link_to_itself_is_none(tmp_path):
     net = network(tmp_path, change(("edges", 4, "ep1", "component"), "port[3]"))
     assert net.num_channels == 2 * 28
@@ -88,18 +80,3 @@ def test_a_port_of_two_links_is_two_and_a_link_to_itself_is_none(tmp_path):
     net = network(tmp_path, json.dumps(found))
     assert net.num_channels == 2 * 28
     assert "1 link from a switch to itself" in net.notes[-1]
-
-
-def test_yaml_says_the_line(tmp_path):
-    import yaml
-
-    text = yaml.safe_dump(json.loads(change(("edges", 0, "link"), "wifi")), sort_keys=False)
-    line = text[: text.index("link: wifi")].count("\n") - 5
-    with pytest.raises(InputError, match=rf"fabric:{line}: found a link 'wifi'"):
-        network(tmp_path, text)
-
-
-def test_links_without_a_rate_are_noted(tmp_path):
-    net = network(tmp_path, change(("links", 0), {"name": "eth1"}))
-    assert net.even
-    assert net.notes[-1].startswith("No rate is known of 16 of 28 cables")

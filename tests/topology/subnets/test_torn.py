@@ -97,11 +97,3 @@ def test_a_lid_or_a_guid_twice_is_refused():
     lst = unpacked("multi-opensm-subnet.lst")
     with pytest.raises(InputError, match=r"net:\d+: found .*otherwise than line"):
         read_text_as_fabric(lst.replace("GUID:0000000000002010 P", "GUID:0000000000002000 P"))
-
-
-def test_ends_of_ibsim_that_allow_no_width_together_are_refused():
-    with pytest.raises(InputError, match="net:3: found a width and speed that the other end"):
-        read_text_as_fabric(WHOLE["plain ibsim"].replace("w=12", "w=1", 1))
-    net = read_text_as_fabric(WHOLE["plain ibsim"])
-    assert net.reference_gbps == 8
-    assert net.channel_bandwidth[:2].tolist() == [3.0, 1.0]

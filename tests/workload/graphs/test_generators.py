@@ -2,7 +2,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.base.provenance import DEFAULT_SEED
 from netloom.topology import topology
 from netloom.workload import process_graph, read
 from netloom.workload.graphs import generators
@@ -55,12 +54,6 @@ def test_every_task_of_a_random_regular_graph_has_its_degree():
     assert edges(graph) == both_ways(nx.random_regular_graph(4, 30, seed=5).edges)
 
 
-def test_a_seed_draws_one_graph_and_the_default_seed_is_the_houses():
-    unseeded, seeded = read("random-regular:30,4"), read(f"random-regular:30,4,{DEFAULT_SEED}")
-    assert unseeded.name == seeded.name == "random-regular:30,4,1"
-    assert edges(unseeded) == edges(seeded) != edges(read("random-regular:30,4,2"))
-
-
 @pytest.mark.parametrize(
     "graph",
     [
@@ -85,11 +78,6 @@ def test_a_generated_graph_is_what_process_graph_would_make_of_its_edges(graph):
         generated, checked = getattr(graph, field), getattr(again, field)
         assert np.array_equal(generated, checked)
         assert generated.dtype == checked.dtype
-
-
-@pytest.mark.parametrize("spec", ["binary-tree:1", "mesh:1x1", "all-to-all:1", "bit-reverse:1"])
-def test_one_task_alone_talks_to_nobody(spec):
-    assert (read(spec).num_tasks, read(spec).num_edges) == (1, 0)
 
 
 def targets(graph):

@@ -84,15 +84,6 @@ def test_broken_bytes_are_one_clear_line(file):
     )
 
 
-def test_a_wrong_second_matrix_is_named(file):
-    sent = file("app.mtx", BANNER + "2 2 1\n1 2 3\n")
-    large = file("large.mtx", BANNER + "3 3 1\n1 2 3\n")
-    negative = file("negative.mtx", BANNER + "2 2 1\n1 2 -1\n")
-    assert refused(sent, messages=large).startswith("large.mtx: found a 3 x 3 matrix; expected 2")
-    assert refused(sent, messages=negative).startswith("negative.mtx, row 1 column 2: found mess")
-    assert refused(sent, messages=sent.parent / "no.mtx").startswith("no.mtx: found no such file")
-
-
 def test_a_table_has_named_columns_comments_and_a_number_of_tasks(file):
     text = "# made by hand\n# tasks: 9\n\nbytes, source,target,note\n5,0,1,a\n# one\n\n6,2,0,b\n"
     graph = read(file("app.csv", text))
@@ -143,12 +134,6 @@ def test_a_wrong_archive_is_one_clear_line(tmp_path, change, wrong):
     assert refused(tmp_path / "app.npz").startswith(wrong)
 
 
-def test_an_archive_must_hold_its_arrays(tmp_path, file):
-    np.savez(tmp_path / "app.npz", source=[0])
-    assert refused(tmp_path / "app.npz").startswith("app.npz: found no array 'num_tasks'")
-    assert "unreadable NPZ (File is not a zip file)" in refused(file("app.npz", b"junk"))
-
-
 def test_an_index_that_leads_out_of_a_sparse_matrix_is_refused(tmp_path):
     arrays = {"indices": [0, 1], "data": [1.0, 2.0], "shape": [2, 2], "format": b"csr"}
     np.savez(tmp_path / "app.npz", indptr=[0, 900, 2], **arrays)
@@ -189,12 +174,6 @@ def test_a_wrong_edge_of_graphml_is_named(tmp_path, attributes, wrong):
     graph.add_edge("b", "a", bytes=1, messages=1)
     nx.write_graphml(graph, tmp_path / "app.graphml")
     assert refused(tmp_path / "app.graphml").startswith(wrong)
-
-
-def test_broken_or_empty_graphml_is_one_clear_line(file, tmp_path):
-    assert "unreadable GraphML" in refused(file("app.graphml", "<graphml><graph>"))
-    nx.write_graphml(nx.DiGraph(), tmp_path / "app.graphml")
-    assert refused(tmp_path / "app.graphml").startswith("app.graphml: found no tasks")
 
 
 @pytest.mark.parametrize("tail", ["2 1 1%", "2 1 1x", "2 1 1 ", "2 1 1"])
@@ -257,22 +236,6 @@ def test_two_matrices_hold_bytes_and_messages(tmp_path_factory, graph):
     folder = tmp_path_factory.mktemp("graphs")
     write(graph, folder / "app.mtx", messages=folder / "app.messages.mtx")
     assert same(read(folder / "app.mtx", messages=folder / "app.messages.mtx"), graph)
-
-
-def test_one_matrix_holds_bytes_alone(tmp_path):
-    graph = process_graph(4, [0, 1, 2], [1, 0, 1], bytes=[5, 0, 2.5], messages=[7, 1, 1])
-    write(graph, tmp_path / "app.mtx")
-    again = read(tmp_path / "app.mtx")
-    assert again.bytes.tolist() == [5, 2.5]
-    assert again.messages.tolist() == [1, 1]
-    assert again.num_tasks == 4
-
-
-def test_whole_numbers_are_written_without_a_point(tmp_path):
-    write(ring(3), tmp_path / "app.mtx")
-    assert "integer general" in (tmp_path / "app.mtx").read_text()
-    write(ring(3), tmp_path / "app.tsv")
-    assert (tmp_path / "app.tsv").read_text().splitlines()[2] == "0\t1\t1\t1"
 
 
 @pytest.mark.parametrize(
@@ -391,18 +354,6 @@ def test_a_line_that_cannot_be_right_is_named(run, line, wrong):
         read(run)
     assert caught.value.where == f"{run / 'app.0.prof'}:13"
     assert "\n" not in str(caught.value)
-
-
-def test_parts_are_known_by_name(run):
-    with pytest.raises(InputError, match="parts: found 'all'; expected network, point-to-point"):
-        read(run, parts="all")
-
-
-def test_a_lost_last_file_is_noticed(run):
-    (run / "app.2.prof").unlink()
-    (run / "app.0.prof").write_text("D\tMPI_COMM_WORLD\tprocs: 0,1,2\n")
-    with pytest.raises(InputError, match=r"app.0.prof:1: found 3 ranks in MPI_COMM_WORLD"):
-        read_monitoring(run)
 
 
 # -- edges as they are given -----------------------------------------------------------------------

@@ -1,11 +1,8 @@
 """Programs that repeat: however a run is cut, rows are there when they are wanted, few others."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 
-from netloom.base.errors import InputError
-from netloom.workload.programs import rounds
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.rounds import Rounds
 from tests.reference.free_network import played
@@ -130,12 +127,3 @@ def test_a_part_that_starves_has_few_rows():
     assert (ends[:, :2] == -1).all()
     assert source.rounds_done(complete, np.array([2, 0])).tolist() == [97, 0]
     assert source.of_rounds(complete, np.array([2]), most=3).tolist() == [[3], [7], [12]]
-
-
-def test_rows_of_a_run_that_would_not_end(monkeypatch):
-    monkeypatch.setattr(rounds, "MOST_ROWS", 100)
-    source = Rounds(
-        messages(2, first=1, source=0, target=0, flits=1, after=[[0]]), lambda number, row: {}
-    )
-    with pytest.raises(InputError, match="cycles: found 10, before which a program of 1 messages"):
-        source.extend(np.zeros(0, np.int64), until=10)

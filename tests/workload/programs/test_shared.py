@@ -22,13 +22,6 @@ def test_the_nodes_follow_the_last_at(spec, app, nodes):
     assert nodes == (None if listed is None else listed.tolist())
 
 
-def test_a_file_may_have_an_at_in_its_name(tmp_path):
-    file = tmp_path / "run@8"
-    file.write_text("")
-    assert parse_placed(str(file)) == (str(file), None)
-    assert parse_placed(f"{file}@8")[0] == str(file)
-
-
 def test_tasks_are_numbered_on_and_edges_stay_within_a_program():
     first = process_graph(2, [0], [1], bytes=[5], messages=[2], name="first")
     both = share([(first, [6, 2]), (line(3), [0, 1, 7])], 8)
@@ -64,10 +57,6 @@ def test_a_random_mapping_stays_on_the_nodes_of_the_program():
     assert not np.array_equal(both.node_of, other.node_of)
 
 
-def test_one_program_without_nodes_takes_those_that_work():
-    assert share([(ring(3), None)], 5, failed_nodes=[1]).node_of.tolist() == [0, 2, 3]
-
-
 @pytest.mark.parametrize(
     ("programs", "wrong"),
     [
@@ -82,11 +71,6 @@ def test_one_program_without_nodes_takes_those_that_work():
 def test_programs_that_do_not_fit_are_named(programs, wrong):
     with pytest.raises(InputError, match=wrong):
         share(programs, 8, failed_nodes=[6])
-
-
-def test_nodes_can_be_shared_if_one_says_so():
-    both = share([(ring(3), [0, 1, 2]), (ring(3), [2, 3, 4])], 8, shared=True)
-    assert both.node_of.tolist() == [0, 1, 2, 2, 3, 4]
 
 
 def test_a_program_offers_as_much_beside_another_as_alone():
@@ -114,12 +98,6 @@ def test_on_shared_nodes_the_load_is_that_of_both():
         zip(zip(*together.matrix()[:2], strict=True), together.matrix().weight, strict=True)
     )
     assert sent[3, 4] == pytest.approx(2 * sent[3, 0])
-
-
-def test_a_program_that_sends_nothing_is_named():
-    silent = process_graph(2, [], [], name="silent")
-    with pytest.raises(InputError, match="silent@3-4"):
-        shared_traffic(share([(ring(3), [0, 1, 2]), (silent, [3, 4])], 5))
 
 
 def test_traffic_among_the_nodes_that_work():

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from netloom.base.errors import InputError, NotAMappingError
-from netloom.topology import mesh, torus
+from netloom.base.errors import InputError
+from netloom.topology import mesh
 from netloom.workload.programs.messages import lists as listed
 from netloom.workload.programs.trace_files import read_goal, read_trace
 from netloom.workload.programs.traces import EVERYONE, TIMES, ordered_trace
@@ -87,16 +87,6 @@ def test_bytes_are_cut_into_flits_and_nothing_is_shorter_than_one(file):
 HEAD = "id,after,compute,source,target,flits\n"
 
 
-def test_mistakes_of_other_files(tmp_path):
-    assert "no.csv: found no such file; expected a trace" in refused(tmp_path / "no.csv")
-    assert "no.parquet: found no such file" in refused(tmp_path / "no.parquet")
-    (tmp_path / "bad.parquet").write_text("PAR1")
-    assert "bad.parquet: found unreadable Parquet" in refused(tmp_path / "bad.parquet")
-    table = {"id": ["a", "b"], "source": [0, 1], "after": ["", "c"]}
-    pl.DataFrame(table).write_parquet(tmp_path / "lost.parquet")
-    assert "lost.parquet, row 2: found 'c' in after" in refused(tmp_path / "lost.parquet")
-
-
 def test_parquet_may_hold_numbers_and_lists(tmp_path):
     path = tmp_path / "trace.parquet"
     pl.DataFrame(
@@ -156,26 +146,6 @@ def test_tasks_may_share_nodes(file):
     assert [row.complete for row in replayed(alone.messages)] == [10, 20, 21]
     two = read_trace(file(text)).placed(mesh(2), [0, 1, 1])
     assert [row.complete for row in replayed(two.messages)] == [10, 25, 35, 50, 51, 62]
-
-
-def test_a_program_is_all_there_from_the_beginning(file):
-    program = read_trace(HALO).placed(torus(4, 4, 4), range(64))
-    table = program.extend(np.empty(0, np.int64), 10)
-    assert table is program.messages
-    rest = program.extend(np.full(len(table), -1), 20)
-    assert (len(rest), rest.first, program.num_nodes) == (0, len(table), 64)
-
-
-@pytest.mark.parametrize(
-    ("node_of", "message"),
-    [
-        ([0, 1], "mapping: found nodes for 2 tasks; expected the 64 tasks of .*halo.csv"),
-        ([0] * 63 + [64], "mapping: found node 64 for task 63; expected 0 to 63"),
-    ],
-)
-def test_every_task_needs_a_node(node_of, message):
-    with pytest.raises(NotAMappingError, match=message):
-        read_trace(HALO).placed(torus(4, 4, 4), node_of)
 
 
 # -- GOAL ------------------------------------------------------------------------------------------
@@ -446,15 +416,3 @@ def test_rows_go_in_the_order_of_cycles_if_a_cycle_is_a_byte(data, count, cycle)
     for name in ("start", "run", "receive"):
         values = getattr(timed.messages, name)
         assert (values == getattr(plain.messages, name) * cycle).all()
-
-
-def test_times_of_any_size_have_an_order(file):
-    rows = [f"e{i},{'' if i % 2 else f'e{i + 1}'},1e9,0\n" for i in range(0, 40, 2)]
-    rows += [f"e{i},,1e-12,0\n" for i in range(1, 41, 2)]
-    trace = read_trace(file("id,after,compute_seconds,source\n" + "".join(rows)))
-    program = trace.placed(mesh(2), [0], flit_time=1e-12)
-    waits = program.messages.waits()
-    assert (program.messages.after < waits).all()
-    assert sorted(trace.ids[entry] for entry in program.entry[:20]) == sorted(
-        f"e{i}" for i in range(1, 41, 2)
-    )

@@ -13,7 +13,6 @@ from netloom.workload.traffic import pairs, stream as streams, uniform
 from netloom.workload.traffic.stream import arrival_blocks
 
 GRID = mesh(4, 4)
-TRAFFICS = ["uniform", "transpose", "hot-spot:0.2:3", "pairs:0-5,0-6*3,11-2"]
 
 
 def packets(cycles=4000, spec="uniform", load=0.5, **options):
@@ -49,21 +48,6 @@ def test_nothing_is_asked_for_nothing_comes():
     for empty in (stream.until(0), stream.until(-5)):
         assert [len(column) for column in empty] == [0, 0, 0, 0]
         assert {column.dtype for column in empty} == {np.dtype(np.int32)}
-
-
-def test_times_end_with_int32():
-    stream = PacketStream(uniform(2), 1e-6, seed=4)
-    found = stream.until(2**31 - 1)
-    assert len(found.birth) == pytest.approx(2 * 2**31 / 1e6, rel=0.06)
-    assert found.birth.max() > 2_140_000_000
-    with pytest.raises(InputError, match="cycles: found 2147483648; expected at most 2147483647"):
-        stream.until(2**31)
-
-
-@pytest.mark.parametrize("arrivals", ["bernoulli", "poisson", "on-off:30,0.5"])
-def test_a_load_of_next_to_nothing_is_a_load(arrivals):
-    stream = PacketStream(uniform(4), 5e-324, lengths=9, arrivals=arrivals)
-    assert len(stream.until(10**6).birth) == 0
 
 
 def test_a_node_far_above_the_mean_may_be_too_fast_for_bernoulli():

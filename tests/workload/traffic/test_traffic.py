@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from netloom.base.errors import InputError, NotAMappingError
 from netloom.topology import mesh, topology, torus
-from netloom.workload import PacketStream, parse_traffic, process_graph, read
+from netloom.workload import parse_traffic, process_graph, read
 from netloom.workload.kernels.packets import hot_place
 from netloom.workload.traffic import (
     from_process_graph,
@@ -259,14 +259,6 @@ def test_hot_nodes_are_taken_in_proportion_to_their_weights():
     assert np.abs(drawn_shares(pattern, 9 * 40_000) * 9 - shares).max() < 0.012
     assert pattern.name == "hotspot:0.6:2,5*3,7*0.5"
     assert of_each(parse_traffic(pattern.name, mesh(3, 3))) == pytest.approx(shares)
-
-
-def test_equal_weights_are_as_none():
-    plain, weighted = (
-        PacketStream(parse_traffic(spec, mesh(4, 4)), 0.4, seed=9).until(3000)
-        for spec in ("hotspot:0.3:1,9,14", "hotspot:0.3:1*4,9*4,14*4")
-    )
-    assert np.array_equal(plain, weighted)
 
 
 def test_hot_nodes_may_take_themselves_where_that_is_asked_for():

@@ -209,16 +209,6 @@ def test_the_double_binary_tree_is_that_of_nccl(ranks):
         assert (tree == -1).sum() == 1
 
 
-def test_a_chain_of_nodes_hangs_on_the_double_binary_tree():
-    program = collective_program("all-reduce", "double-binary-tree", 24, ranks_per_node=4)
-    crossing = program.source // 4 != program.target // 4
-    assert (program.source[crossing] % 4 == 0).all()
-    assert (program.target[crossing] % 4 == 0).all()
-    assert (abs(program.source - program.target)[~crossing] == 1).all()
-    # Every rank but the root sends up, every one but the root is sent to, in both trees.
-    assert program.num_messages == 2 * 2 * 23
-
-
 @pytest.mark.parametrize("chunks", [1, 4, 9])
 def test_pipelines_take_depth_and_chunks(chunks):
     for algorithm, depth in (("chain", 11), ("binary-tree", 3), ("linear", 1)):
@@ -246,11 +236,3 @@ def test_a_hierarchy_crosses_nodes_with_its_rail_only():
     crossing = program.source // 4 != program.target // 4
     sent = np.bincount(program.source, weights=program.message_size * crossing)
     assert sent == pytest.approx(2 * 5 / 6 / 4)  # of the quarter of each rail
-
-
-def test_an_outline_is_as_short_as_it_is_regular():
-    assert len(outline("all-gather", "recursive-doubling", 10000).steps) == 15
-    assert outline("broadcast", "chain", 4096, chunks=64).num_steps == 4095 + 63
-    assert len(outline("all-reduce", "ring", 16384).steps) == 2
-    assert len(outline("all-reduce", "bidirectional-ring", 16384).steps) == 2
-    assert len(outline("broadcast", "chain", 4, chunks=1000).steps) == 5

@@ -239,15 +239,6 @@ def test_a_race_is_found(path):
         run(path)
 
 
-def test_what_cannot_be_written(path):
-    with pytest.raises(InputError, match="collective: found broadcast; expected all-gather"):
-        _written(path, "broadcast", "binomial", 4)
-    ring = collective_program("all-reduce", "ring", 4)
-    odd = replace(ring, chunk_size=np.array([0.1, 0.2, np.pi / 10, 0.7 - np.pi / 10]))
-    with pytest.raises(InputError, match="msccl: found chunks of 4 sizes, such as 1/10 and"):
-        write_msccl(path, odd)
-
-
 def test_chunks_of_different_sizes_are_cut_into_equal_ones(path):
     ring = collective_program("all-reduce", "ring", 4)
     odd = replace(ring, chunk_size=np.array([0.1, 0.2, 0.3, 0.4]))

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import netloom as nl
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, DModK
 from netloom.simulation.flow import FlowLaw, flow_network, run_flows
@@ -30,7 +29,6 @@ from netloom.workload.programs.collectives.program import (
     least_seconds,
     least_steps,
     rounds_of,
-    trace_of,
     waits,
     write_goal,
 )
@@ -38,7 +36,6 @@ from netloom.workload.programs.rounds import as_messages
 from netloom.workload.programs.trace_files import read_goal
 from tests.reference.collective_waits import waited
 from tests.reference.collectives_checked import check
-from tests.reference.written_traces import write_trace
 from tests.workload.programs.collectives.tables import counts, messages_of
 
 ALPHA, BETA = 2e-6, 1e-9
@@ -156,26 +153,6 @@ def test_torus_rings_use_all_links_all_the_time():
     assert found.finish == pytest.approx(2 * size * 15 / 16 / 4 * BETA)
 
 
-def test_a_trace_is_written_and_read_as_the_messages(tmp_path):
-    program = collective_program("all-reduce", "rabenseifner", 6)
-    write_trace(trace_of(program, 6000, overhead_seconds=2e-9), tmp_path / "all-reduce.csv")
-    found = nl.replay("mesh:2x3", engine="flow", trace=tmp_path / "all-reduce.csv", bandwidth=8e9)
-    table = messages_of(program, 6000, range(6), overhead_seconds=2e-9)
-    links = flow_network(topology("mesh:2x3"), bandwidth=8e9, latency=0)
-    assert found.finish == pytest.approx(run_flows(links, DimensionOrder(), table).finish)
-
-
-def test_engines_of_cycles_run_collectives():
-    # A byte takes 1/8 ns, a flit of 8 bytes a cycle of 1 ns; a hop of a flit a few more.
-    program = collective_program("broadcast", "binomial", 6)
-    options = {"trace": trace_of(program, 6000, overhead_seconds=2e-9), "bandwidth": 8e9}
-    flow = nl.replay("mesh:2x3", engine="flow", **options).finish
-    assert flow == pytest.approx(3 * (750 + 4) * 1e-9)
-    for engine in ("network", "worm"):
-        cycles = nl.replay("mesh:2x3", engine=engine, flit_bytes=8, **options).finish
-        assert flow * 1e9 <= cycles <= flow * 1e9 * 1.02
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(EVERY), st.integers(2, 9), st.integers(1, 3))
 def test_goal_files_are_the_messages(which, ranks, chunks):
@@ -230,24 +207,6 @@ def test_all_to_all_with_a_size_of_each_pair(algorithm, ranks, chunks, data):
         assert program.num_messages == chunks * (off > 0).sum()
 
 
-def test_the_run_of_loggopsim_s_readme():
-    """Its defaults: L = 2500, o = 1500, g = 1000, G = 6 ns; a reduction of 1,024 bytes, 8 hosts.
-
-    A message of s bytes takes L + (s − 1) G there, so that L − G is the latency here.
-    """
-    program = collective_program("reduce", "binomial", 8)
-    table = messages_of(program, 1024, range(8), overhead_seconds=1500e-9)
-    links = flow_network(
-        topology("leaf-spine:1x1x8"), bandwidth=1 / 6e-9, latency=(2500 - 6) / 2 * 1e-9
-    )
-    run = run_flows(links, DModK(), table)
-    ends = np.zeros(8)
-    np.maximum.at(ends, program.source, run.sent)
-    np.maximum.at(ends, program.target, run.complete)
-    printed = [34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500]
-    assert ends * 1e9 == pytest.approx(printed)
-
-
 def test_astra_sim_s_ring_all_reduce():
     """8 ranks in a ring of 50 GB/s and 500 ns, 1 MiB in 4 parts, one after the other: 117,780 ns.
 
@@ -269,22 +228,6 @@ def test_astra_sim_s_ring_all_reduce():
         topology("ring:8"), bandwidth=message / moving, latency=500, end_channels=False
     )
     assert 4 * run_flows(links, DimensionOrder(), table).finish == pytest.approx(117_780)
-
-
-@pytest.mark.parametrize("ranks", [3, 7, 49, 60])
-def test_whole_bytes_stay_whole(ranks):
-    for algorithm in ("ring", "bruck", "swing"):
-        program = collective_program("all-reduce", algorithm, ranks)
-        flits = messages_of(program, 2.0 * ranks * 1000, range(ranks)).flits
-        assert (flits % 1000 == 0).all()
-
-
-def test_sizes_and_times_that_are_none_are_refused():
-    ring = collective_program("all-gather", "ring", 4)
-    with pytest.raises(InputError, match="size: found -1 bytes"):
-        trace_of(ring, -1)
-    with pytest.raises(InputError, match="overhead: found -1 seconds"):
-        trace_of(ring, 1e6, overhead_seconds=-1)
 
 
 # -- bounds that hold on any network ---------------------------------------------------------------

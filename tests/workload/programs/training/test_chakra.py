@@ -22,7 +22,6 @@ from tests.workload.programs.training.chakra_files import (
     RECEIVE,
     SEND,
     node,
-    told,
     trace,
     written,
 )
@@ -148,26 +147,6 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, ranks: list[list[bytes]], 
     assert "\n" not in str(caught.value)
 
 
-def test_a_collective_along_dimensions_is_refused(tmp_path: Path) -> None:
-    dims = told(10, told(1, "involved_dim") + told(28, told(1, bytes([1, 0]))))
-    with pytest.raises(InputError, match="along some dimensions"):
-        read_chakra(written(tmp_path, [CALL + dims]))
-    dims = told(10, told(1, "involved_dim") + told(28, told(1, bytes([1, 1]))))
-    assert len(read_chakra(written(tmp_path, [CALL + dims]))) == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "said"), [(b"", "an empty file"), (trace(told(1, "x")), "whose field 1 is none")]
-)
-def test_what_is_no_chakra_is_refused_with_its_byte(
-    tmp_path: Path, content: bytes, said: str
-) -> None:
-    (tmp_path / "t.0.et").write_bytes(content)
-    with pytest.raises(InputError, match=said) as caught:
-        read_chakra(f"{tmp_path}/t.%d.et")
-    assert "t.0.et" in str(caught.value)
-
-
 WHOLE = trace(
     node(0, COMP, micros=3, is_cpu_op=True),
     node(1, COLL, after=[0], comm_type=0, comm_size=999, pg_name="1"),
@@ -190,28 +169,6 @@ def test_broken_files_are_refused_in_one_line(changes: dict[int, int], length: i
         except InputError as error:
             said = str(error)
     assert re.fullmatch(r"[^\n]+: found [^\n]+; expected [^\n]+", said)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "said"),
-    [
-        ("examples/chakra/0.et", "no %d for the rank"),
-        ("examples/chakra/%d%d.et", "no %d for the rank"),
-        ("examples/chakra/%s.%d.et", "no %d for the rank"),
-        ("examples/chakra/nothing.%d.et", "no such files"),
-        ("nowhere/%d.et", "no such folder"),
-    ],
-)
-def test_patterns_that_name_no_files(pattern: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        read_chakra(pattern)
-
-
-def test_a_missing_rank_is_named(tmp_path: Path) -> None:
-    pattern = written(tmp_path, [], [], [])
-    (tmp_path / "t.1.et").unlink()
-    with pytest.raises(InputError, match="a file of rank 2, and none of rank 1"):
-        read_chakra(pattern)
 
 
 def test_ranks_that_share_a_host_compute_in_an_order_of_their_own(tmp_path: Path) -> None:
@@ -299,11 +256,3 @@ def test_groups_that_were_there_before_do_not_stay(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"1": [7, 8]}')
     write_chakra(rank_program("llm:tp=2,layers=2,hidden=64"), tmp_path / "x.%d.et")
     assert rank_trace(f"chakra:{tmp_path}/x.%d.et").num_tasks == 2
-
-
-def test_unequal_parts_are_refused(tmp_path: Path) -> None:
-    program = rank_program("llm:dp=2,ep=2,layers=1,hidden=64,experts=2,skew=1")
-    with pytest.raises(InputError, match="all-to-all with unequal parts"):
-        write_chakra(program, tmp_path / "x.%d.et")
-    with pytest.raises(InputError, match="no %d for the rank"):
-        write_chakra(rank_program("llm:tp=2,layers=1,hidden=64"), tmp_path / "x.et")

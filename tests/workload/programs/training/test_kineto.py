@@ -190,16 +190,3 @@ def test_what_does_not_fit_is_refused(
     with pytest.raises(InputError, match=said) as caught:
         read_kineto(written(tmp_path, events, [kernel(0, 1)]))
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("text", ["", "[", "3", '{"a": 1}', '{"traceEvents": 3}', "[" * 9999])
-def test_what_is_no_record(tmp_path: Path, text: str) -> None:
-    (tmp_path / "r0.json").write_text(text)
-    with pytest.raises(InputError, match=r"r0\.json(:1)?: found (no|over 64) "):
-        read_kineto(f"{tmp_path}/r%d.json")
-
-
-def test_the_file_of_another_rank_is_refused(tmp_path: Path) -> None:
-    pattern = written(tmp_path, [kernel(0, 1)], [kernel(0, 1)], distributedInfo={"rank": 0})
-    with pytest.raises(InputError, match=r"r1\.json: found the record of rank 0; expected rank 1"):
-        read_kineto(pattern)
