@@ -327,45 +327,23 @@ def write_lfts(topology: Topology, table: tables.ForwardingTable, path: str | Pa
 
 
 def with_others(topology: Topology, table: tables.ForwardingTable) -> tables.ForwardingTable:
-    """Return a table that leads to all end points. One that does already is returned as it is.
+    """Return a table of a subnet that leads to all end points. One that does stays as it is.
 
-    Packets between hosts keep their paths. Packets to other end points and to routers, and packets
-    from other end points, get new ones. These are the shortest that close no circle of packets that
-    wait for each other, if possible. Packets to other end points take service level 0.
+    Packets between hosts keep their paths. Packets to other end points and to routers take ways up
+    and then down (``tree_ways``), at service level 0.
 
     Examples
     --------
     >>> from netloom.routing.forwarding.engines import minhop
     >>> from netloom.topology import topology
-    >>> net = topology("leaf-spine:2x2x2")
-    >>> with_others(net, minhop(net)).others.tolist()
-    [[-1, 2, 4, 6], [0, -1, 5, 7], [0, 2, -1, 6], [1, 3, 4, -1]]
+    >>> net = topology("fabric:examples/dgx-40.ibnetdiscover")
+    >>> hosts_only = replace(minhop(net), others=None)
+    >>> with_others(net, hosts_only).others.shape == minhop(net).others.shape
+    True
     """
-    every = tables.addresses(topology)
-    if table.others is not None or len(table.next_channel) == len(every):
+    if table.others is not None:
         return table
-    from netloom.fabrics.kernels.ways import fill_ways, keep_crossed, use_ways
-
-    graph = tables.dependency_graph(topology)
-    enters = topology.routers.channel_target
-    hosts, ends = np.zeros((2, topology.num_routers), np.bool_)
-    hosts[topology.injection_router] = True
-    ends[every.router[every.kind < 2]] = True
-    rows = np.full((len(every), topology.num_routers), -1, np.int32)
-    at_hosts = rows[: len(table.next_channel)]
-    at_hosts[:] = table.next_channel
-    if (ends & ~hosts).any():
-        keep_crossed(at_hosts, hosts, enters)
-    entered = np.broadcast_to(hosts, at_hosts.shape)
-    if table.lanes is not None:
-        entered = entered & (table.lanes.level[: len(entered)] == 0)
-    use_ways(at_hosts, entered, graph)
-    inside = topology.routers
-    pairs = np.unique(np.stack([inside.channel_source, inside.channel_target]), axis=1)
-    neighbours = np.bincount(pairs[0], minlength=inside.num_routers)
-    order = np.argsort(np.argsort(-neighbours, kind="stable"), kind="stable")  # most of them first
-    fill_ways(rows, every.router.astype(np.int32), ends, order, graph)
-    return replace(table, next_channel=at_hosts, others=rows[len(at_hosts) :])
+    return replace(table, others=other_rows(topology, tree_ways(topology, shortest_ways(topology))))
 
 
 MOST_PAIRS = 2**24
