@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, places_within
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
@@ -239,7 +239,7 @@ def table_changes(
     leads = rows[0][row, router] >= 0
     arrives = here & (before[row, router] == every.port[row])
     many = 1 << every.lmc[row]
-    lid = every.lid[row].repeat(many) + np.arange(many.sum()) - (many.cumsum() - many).repeat(many)
+    lid = every.lid[row].repeat(many) + places_within(many)
     said = np.stack([router, row, before[row, router], after[row, router], ~(leads | arrives)])
     said = said.repeat(many, axis=1)
     order = np.lexsort((lid, said[0]))

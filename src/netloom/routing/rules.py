@@ -28,7 +28,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, places_among, places_within, starts_of
 from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import MOST_ENTRIES, dependency_graph, senders
 from netloom.routing.ragged import (
@@ -421,8 +421,8 @@ def listed(
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
-    offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
-    first_path = np.append(0, np.cumsum(counts))
+    offsets = starts_of(hops[pair])
+    first_path = starts_of(counts)
     channels, chance = list_paths(ways, by_goal, sources, goals, first_path, offsets)
     return Paths(offsets, channels, pair, chance)
 
@@ -546,7 +546,7 @@ def several_paths(topology: Topology, routing: Several, sources: Ints, targets: 
     counts = np.where(straight, 1, len(trip.goals))
     check_paths(counts.sum(), where)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
-    drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    drawn = places_within(counts)
     goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
     begin, pairs = ends.entry[pair], (sources[pair], targets[pair])
     there = listed(trip.out, begin, goals, hosts=pairs, where=where)
@@ -613,9 +613,7 @@ def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -
         return np.arange(topology.num_hosts), DIGITS
     router = np.arange(topology.num_hosts)
     router[topology.port_host[::-1]] = topology.ejection_router[::-1]
-    order = np.argsort(router, kind="stable")
-    place = np.empty(len(router), np.int64)
-    place[order] = np.arange(len(router)) - np.searchsorted(router[order], router[order])
+    place = places_among(router)
     return place + np.sum(np.unravel_index(router, dimensions(topology)), axis=0), WHOLE
 
 
@@ -1083,7 +1081,7 @@ def tree_paths(
     total = sum(int(ways[level]) * int(many) for level, many in enumerate(np.bincount(levels)))
     check_paths(total, f"routing {routing} on {topology.name}")
     pair = np.arange(len(start), dtype=np.int32).repeat(counts)
-    keys = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    keys = places_within(counts)
     found = _walk(topology, steps, start[pair], end[pair], keys)
     return replace(found, pair=pair, probability=(1 / counts)[pair])
 
@@ -1153,7 +1151,7 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     low, high = tree_ends(shape)
     widths = [shape.width(level + 1) * shape.children[level] for level in range(shape.levels)]
     sizes = np.multiply(widths, shape.parallel)
-    first_up = np.cumsum(sizes) - sizes
+    first_up = starts_of(sizes)[:-1]
     wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
     given = topology.source_end.astype(np.int64) * topology.num_ends + topology.target_end
     order, there = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
@@ -1195,7 +1193,7 @@ def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -
 
     assert isinstance(topology.family, TreeShape)
     levels = np.maximum(_levels(topology.family, start, end) - 1, 0)
-    offsets = np.append(0, np.cumsum(2 * levels))
+    offsets = starts_of(2 * levels)
     channels, *ports = fill_tree_paths(tree_index(topology), steps, start, end, keys, offsets)
     return Paths(offsets, channels, ports=tuple(ports))
 

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from netloom._version import __version__
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, starts_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.textfiles import text_lines, write_text
 from netloom.routing.forwarding.tables import MOST_ENTRIES, ForwardingTable, choices_of
@@ -221,7 +221,7 @@ def source_routes(
             raise InputError(place, f"a second route from {' to '.join(ends)}", "one per pair")
         found[pair] = channels
     pairs = sorted(found)
-    offsets = np.append(0, np.cumsum([len(found[pair]) for pair in pairs], dtype=np.int64))
+    offsets = starts_of([len(found[pair]) for pair in pairs])
     flat = [channel for pair in pairs for channel in found[pair]]
     routes = parted(topology, Paths(offsets, np.array(flat, np.int32)))
     return SourceRoutes(name, np.array(pairs, np.int64), routes)

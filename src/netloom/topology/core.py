@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, places_among, places_within, starts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,7 +371,7 @@ class Topology:
     def port_offsets(self) -> Ints:
         """int64[num_hosts + 1]: host h has ports offsets[h] … offsets[h + 1] − 1."""
         counts = np.bincount(self.port_host, minlength=self.num_hosts)
-        return np.append(0, np.cumsum(counts, dtype=np.int64))
+        return starts_of(counts)
 
     @property
     def port_bandwidth(self) -> Floats:
@@ -418,12 +418,8 @@ class Topology:
     def twin_number(self) -> Ints:
         """int32[num_channels]: 1, 2 … of channels that join the same two vertices; 0 if alone."""
         keys = self.source_end.astype(np.int64) * self.num_ends + self.target_end
-        order = np.argsort(keys, kind="stable")
-        _, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
-        number = np.arange(len(keys)) - np.repeat(first, counts) + 1
-        found = np.empty(len(keys), np.int32)
-        found[order] = np.where(np.repeat(counts, counts) > 1, number, 0)
-        return found
+        _, pair, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return np.where(counts[pair] > 1, places_among(keys) + 1, 0).astype(np.int32)
 
     def cable_end(self, channel: int) -> tuple[str, int, str, int]:
         """Return the names and port numbers of the two ends of a channel, source first.
@@ -555,7 +551,7 @@ def attach_hosts(
 
 
 def _grouped(keys: Ints, num_groups: int) -> tuple[Ints, Ints]:
-    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=num_groups), dtype=np.int64))
+    offsets = starts_of(np.bincount(keys, minlength=num_groups))
     return offsets, np.argsort(keys, kind="stable").astype(np.int32)
 
 
@@ -720,5 +716,5 @@ def ranks(offsets: Ints, channels: Ints) -> Ints:
     int32[num_channels], from 0 on.
     """
     found = np.empty(len(channels), np.int32)
-    found[channels] = np.arange(len(channels)) - np.repeat(offsets[:-1], np.diff(offsets))
+    found[channels] = places_within(np.diff(offsets))
     return found

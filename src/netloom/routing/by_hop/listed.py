@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, starts_of
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import rules
 from netloom.routing.by_hop import tables as hop
@@ -318,8 +318,8 @@ def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
         channels = np.append(channels, choices.channels)
         offsets = np.append(offsets, count + choices.offsets[1:])
     lanes = wired.lanes[channels]
-    many = np.diff(np.append(0, np.cumsum(lanes, dtype=np.int64))[offsets])
-    start = np.append(0, np.cumsum(many + 1))
+    many = np.diff(starts_of(lanes)[offsets])
+    start = starts_of(many + 1)
     ports = np.zeros(start[-1] + 1, np.int16)
     ports[start[:-1]] = many
     member, lane = hop.each_lane(lanes)

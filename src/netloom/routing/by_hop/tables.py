@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, places_within, starts_of
 from netloom.base.errors import InputError
 from netloom.routing.ragged import Paths, check_found, legs
 from netloom.routing.rules import Ways
@@ -175,7 +175,7 @@ def each_lane(lanes: Ints) -> tuple[Ints, Ints]:
     [[0, 1, 1, 1], [0, 0, 1, 2]]
     """
     channel = np.repeat(np.arange(len(lanes)), lanes)
-    return channel, np.arange(len(channel)) - np.repeat(np.cumsum(lanes) - lanes, lanes)
+    return channel, places_within(lanes)
 
 
 def _first_ports(router: Ints, lanes: Ints, free: Ints) -> Ints:
@@ -184,11 +184,9 @@ def _first_ports(router: Ints, lanes: Ints, free: Ints) -> Ints:
     ``free`` is the first port of each router that is free: it is moved behind these.
     """
     order = np.argsort(router, kind="stable")
-    before = np.cumsum(lanes[order]) - lanes[order]
-    counts = np.bincount(router, minlength=len(free))
-    start = np.append(before, 0)[np.minimum(np.cumsum(counts) - counts, len(order))]
+    before, ordered = starts_of(lanes[order]), router[order]
     found = np.empty(len(router), np.int32)
-    found[order] = before - start[router[order]]
+    found[order] = before[:-1] - before[np.searchsorted(ordered, ordered)]
     found += free[router]
     free += np.bincount(router, lanes, len(free)).astype(np.int32)
     return found
@@ -395,7 +393,7 @@ def hop_tables(
             next_router[rows, places] = topology.channel_target[between]
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)
-    before = np.cumsum([0, *(len(each.ports) for each in tables)])
+    before = starts_of([len(each.ports) for each in tables])
     begins = zip(tables, before[:-1], strict=True)
     shifted = [each.starts + np.int32(first) for each, first in begins]
     ejection = topology.num_network_channels + topology.num_ports
@@ -417,7 +415,7 @@ def hop_tables(
         exit_port=wired.out_port[ejection:].astype(np.int16),
         exit_lanes=wired.lanes[ejection:].astype(np.int16),
         sink_goal=topology.ejection_router,
-        table_start=np.cumsum(sizes) - sizes,
+        table_start=starts_of(sizes)[:-1],
         table_goals=many,
         starts=np.concatenate([np.zeros(0, np.int32), *shifted]),
         ports=np.concatenate([np.zeros(1, np.int16), *(each.ports for each in tables)])[1:],

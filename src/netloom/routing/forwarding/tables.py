@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, places_within, starts_of
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.routing.ragged import Paths, legs, legs_between, offsets_of
@@ -108,7 +108,7 @@ class Choices(NamedTuple):
 
 def choices_of(sets: Collection[tuple[int, ...]]) -> Choices:
     """Return sets of channels, in this order."""
-    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
+    offsets = starts_of([*map(len, sets)])
     return Choices(offsets, np.array([each for one in sets for each in one], np.int32))
 
 
@@ -350,7 +350,7 @@ def rows_of_lids(topology: Topology, where: str) -> Ints:
     every = addresses(topology)
     counts = np.where(every.lid > 0, 1 << every.lmc, 0)
     row = np.repeat(np.arange(len(every), dtype=np.int32), counts)
-    lid = every.lid[row] + np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    lid = every.lid[row] + places_within(counts)
     owner = np.full(int(lid.max(initial=0)) + 1, -1, np.int32)
     order = np.argsort(lid, kind="stable")
     twice = np.flatnonzero(np.diff(lid[order]) == 0)
@@ -847,8 +847,7 @@ def waits_of_table(
             routers = np.append(routers, topology.cabling.others.router)
             numbers = np.append(numbers, topology.cabling.others.port)
         counts = np.bincount(routers, minlength=topology.num_routers)
-        bounds = np.append(0, np.cumsum(counts, dtype=np.int64))
-        entries = bounds, numbers[np.argsort(routers, kind="stable")]
+        entries = starts_of(counts), numbers[np.argsort(routers, kind="stable")]
     waits = np.zeros((len(leaving) * lanes, int(np.diff(offsets).max(initial=0))), np.uint16)
     choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
     sent = port_senders(topology) if table.choices is None else senders(topology)
