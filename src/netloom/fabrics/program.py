@@ -28,13 +28,7 @@ from netloom.fabrics.balancing import (
     tree_ways,
 )
 from netloom.fabrics.figures import Cable, cable, pairs_reached, ways_of
-from netloom.routing.forwarding.tables import (
-    ForwardingTable,
-    forwarded_paths,
-    lane_circle,
-    lanes_used,
-    layered,
-)
+from netloom.routing.forwarding.tables import ForwardingTable, lane_circle, lanes_used, layered
 from netloom.routing.ragged import legs
 from netloom.topology import Topology
 
@@ -113,7 +107,7 @@ def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> F
     NoRouteError
         If the table does not lead to a host that the program sends to.
     """
-    routed = forwarded_paths(topology, table, flows.source, flows.target).whole(topology)
+    routed = table.paths(topology, flows.source, flows.target).whole(topology)
     volume = np.repeat(flows.volume, np.diff(routed.offsets))
     load = np.bincount(routed.channels, weights=volume, minlength=topology.num_channels)
     return np.asarray(load / topology.channel_bandwidth)

@@ -173,6 +173,15 @@ class SourceRoutes:
     def __str__(self) -> str:
         return self.name
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the given route of every pair. NoRouteError: one of different nodes has none."""
+        numbers = route_numbers(topology, self, sources, targets, "a route for every pair")
+        found, own = self.routes.taken(numbers), topology.port_offsets[:-1][sources]
+        if not found.ports:
+            return legs(topology, sources, targets).around(found)
+        ports = tuple(np.where(sources == targets, own, each) for each in found.ports)
+        return replace(found, ports=ports)
+
 
 def source_routes(
     topology: Topology,
@@ -312,22 +321,6 @@ def _word(label: str) -> str:
     if label and label != "->" and not re.search(r'[\s#"\\]', label):
         return label
     return '"' + re.sub(r'(["\\])', r"\\\1", label) + '"'
-
-
-def routed_paths(topology: Topology, routing: SourceRoutes, sources: Ints, targets: Ints) -> Paths:
-    """Return the given route of every pair (see ``paths``).
-
-    Raises
-    ------
-    NoRouteError
-        If a pair of different nodes has no route.
-    """
-    numbers = route_numbers(topology, routing, sources, targets, "a route for every pair")
-    found, own = routing.routes.taken(numbers), topology.port_offsets[:-1][sources]
-    if not found.ports:
-        return legs(topology, sources, targets).around(found)
-    ports = tuple(np.where(sources == targets, own, each) for each in found.ports)
-    return replace(found, ports=ports)
 
 
 def route_numbers(

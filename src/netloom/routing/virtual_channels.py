@@ -554,7 +554,7 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """
     count = topology.num_channels
     if isinstance(routing, rules.Spread):
-        routing = ForwardingTable(str(routing), rules.spread_table(topology))
+        routing = routing.table(topology)
     if isinstance(routing, ForwardingTable):
         return tuple(channel for channel, _ in lane_circle(topology, routing))
     if isinstance(routing, rules.Minimal | rules.ShortestPath):

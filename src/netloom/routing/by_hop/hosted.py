@@ -335,7 +335,7 @@ def _ordered(topology: Topology, name: str, argument: str) -> Plan:
         raise InputError("routing", f"{where} on {topology.name}", wanted)
     order = tuple(whole_number(word, where=where) for word in argument.split(",") if argument)
     routing, ladder = rules.DimensionOrder(order), ordered_kinds(topology, order)
-    straight = hop.next_ports(topology, rules.ways_of(topology, routing))
+    straight = hop.next_ports(topology, routing.ways(topology))
     return Plan(str(routing), straight, ladder, hop.DRAWN, ladder.rungs, minimal=True)
 
 

@@ -146,7 +146,7 @@ def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
     if isinstance(routing, ForwardingTable) and (routing.choices is None or one_port):
         return routing
     if isinstance(routing, rules.Spread):
-        return ForwardingTable(str(routing), rules.spread_table(topology))
+        return routing.table(topology)
     if not isinstance(routing, rules.DModK) or not one_port:
         return None
     # the paths from one host of each router say the entries

@@ -157,50 +157,47 @@ class ForwardingTable:
     def __str__(self) -> str:
         return self.name
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair of hosts (see ``paths``).
 
-def forwarded_paths(
-    topology: Topology, routing: ForwardingTable, sources: Ints, targets: Ints
-) -> Paths:
-    """Return the path of every pair of hosts (see ``paths``).
+        Of several ports of the source, packets take the one that ``ragged.legs`` says. By the table
+        of a function they leave at the first router with a port to the target.
 
-    Of several ports of the source, packets take the one that ``ragged.legs`` says. By the table of
-    a function they leave at the first router with a port to the target.
+        Raises
+        ------
+        InputError
+            If the table is that of another network, or leaves a choice on a path.
+        NoRouteError
+            If the table does not lead to a target.
+        """
+        from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
 
-    Raises
-    ------
-    InputError
-        If the table is that of another network, or leaves a choice on a path.
-    NoRouteError
-        If the table does not lead to a target.
-    """
-    from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
-
-    check_table(topology, routing)
-    table, ends = routing.next_channel, legs(topology, sources, targets)
-    row, enters, still = ends.target_port, topology.routers.channel_target, sources == targets
-    lengths, last = follow_lengths(table, row, ends.entry, enters)
-    lengths[still] = 0
-    if (lengths == -2).any():
-        pair = int(np.argmin(lengths))
-        node = topology.router_name(last[pair])
-        found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
-        raise InputError(routing.name, found, "one, for paths that are known in advance")
-    lost, wanted = last != ends.exit, "hosts that can reach each other"
-    if routing.choices is not None:  # packets leave at their host's first port at that router
-        port, wanted = np.full(len(last), -1, np.int32), "a table that leads there"
-        first, most = topology.port_offsets[targets], np.diff(topology.port_offsets).max(initial=0)
-        for place in reversed(range(int(most))):
-            one = np.minimum(first + place, topology.num_ports - 1)
-            here = (topology.port_host[one] == targets) & (topology.ejection_router[one] == last)
-            port = np.where(here, one, port)
-        lost = port < 0
-        ends = ends._replace(target_port=np.where(still, row, port))
-    if routing.undelivered is not None:
-        lost |= routing.undelivered[row]
-    lengths[lost & ~still] = -1
-    offsets = offsets_of(lengths, sources, targets, wanted)
-    found = fill_followed(table, row, ends.entry, offsets, enters)
-    return ends.around(Paths(offsets, found))
+        check_table(topology, self)
+        table, ends = self.next_channel, legs(topology, sources, targets)
+        row, enters, still = ends.target_port, topology.routers.channel_target, sources == targets
+        lengths, last = follow_lengths(table, row, ends.entry, enters)
+        lengths[still] = 0
+        if (lengths == -2).any():
+            pair = int(np.argmin(lengths))
+            node = topology.router_name(last[pair])
+            found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
+            raise InputError(self.name, found, "one, for paths that are known in advance")
+        lost, wanted = last != ends.exit, "hosts that can reach each other"
+        if self.choices is not None:  # packets leave at their host's first port at that router
+            port, wanted = np.full(len(last), -1, np.int32), "a table that leads there"
+            firsts = topology.port_offsets
+            for place in reversed(range(int(np.diff(firsts).max(initial=0)))):
+                one = np.minimum(firsts[targets] + place, topology.num_ports - 1)
+                here = topology.ejection_router[one] == last
+                port = np.where(here & (topology.port_host[one] == targets), one, port)
+            lost = port < 0
+            ends = ends._replace(target_port=np.where(still, row, port))
+        if self.undelivered is not None:
+            lost |= self.undelivered[row]
+        lengths[lost & ~still] = -1
+        offsets = offsets_of(lengths, sources, targets, wanted)
+        found = fill_followed(table, row, ends.entry, offsets, enters)
+        return ends.around(Paths(offsets, found))
 
 
 def check_table(topology: Topology, routing: ForwardingTable) -> None:
