@@ -1,7 +1,7 @@
 """Names of array types, and of what groups that follow each other need.
 
 Integers are int32 where there are many, such as ends of channels and paths, and int64 elsewhere.
-A docstring says which, and the shape. Other types are spelled out.
+A docstring says which, and the shape. Rare types are spelled out.
 """
 
 from __future__ import annotations
@@ -21,8 +21,17 @@ Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 """Truth values."""
 
+Int8s: TypeAlias = NDArray[np.int8]
+Int16s: TypeAlias = NDArray[np.int16]
+UInt8s: TypeAlias = NDArray[np.uint8]
+UInt64s: TypeAlias = NDArray[np.uint64]
+"""Integers of few bits, or without a sign: of large tables, kinds, GUIDs and hashes."""
+
 Records: TypeAlias = NDArray[Any]
 """Records of several fields, or numbers whose type the caller knows."""
+
+NO_INT32S, NO_INT64S = np.zeros(0, np.int32), np.zeros(0, np.int64)
+"""No integers, where a record or a kernel takes some and there are none."""
 
 
 def starts_of(counts: Ints | Bools | Sequence[int]) -> Ints:

@@ -19,9 +19,8 @@ from operator import or_
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Int16s, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, figure, unseen
 from netloom.base.progress import counting
@@ -84,7 +83,7 @@ class Ways:
 
     height: Ints
     exits: Ints
-    near: NDArray[np.int16]
+    near: Int16s
     falls: Bools
     unreached: int
     longer: int

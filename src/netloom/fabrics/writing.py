@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints, places_within
+from netloom.base.arrays import Bools, Ints, UInt8s, UInt64s, places_within
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
@@ -183,8 +182,8 @@ class Changes(Figures):
     router: Ints = unseen()
     goal: Ints = unseen()
     lid: Ints = unseen()
-    old_port: NDArray[np.uint8] = unseen()
-    new_port: NDArray[np.uint8] = unseen()
+    old_port: UInt8s = unseen()
+    new_port: UInt8s = unseen()
     gone: Bools = unseen()
 
     def table(self) -> pl.DataFrame:
@@ -463,9 +462,7 @@ def write_levels(topology: Topology, table: tables.ForwardingTable, path: str | 
     return written
 
 
-def _levels(
-    topology: Topology, table: tables.ForwardingTable, path: str | Path
-) -> NDArray[np.uint8]:
+def _levels(topology: Topology, table: tables.ForwardingTable, path: str | Path) -> UInt8s:
     """Return the level of packets to each end point but routers, from each router."""
     cabling = tables.addressed(topology, str(path))
     ends = topology.num_ports + len(cabling.others)
@@ -480,7 +477,7 @@ def _levels(
     return level
 
 
-def _guids(guids: NDArray[np.uint64]) -> str:
+def _guids(guids: UInt64s) -> str:
     return ", ".join(f"0x{guid:016x}" for guid in guids.tolist())
 
 

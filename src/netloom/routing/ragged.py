@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints, starts_of
+from netloom.base.arrays import NO_INT64S, Bools, Floats, Ints, starts_of
 from netloom.base.errors import NoRouteError
 from netloom.topology import Topology
 
@@ -205,7 +205,7 @@ def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
         of_others[np.searchsorted(pairs, own)] -= alone  # packets of a host to itself
         found = pairs[of_others > 0]
     else:
-        found = np.zeros(0, np.int64)
+        found = NO_INT64S
         for ends in legs_between(topology, np.unique(topology.port_host)):
             found = np.union1d(found, ends.entry.astype(np.int64) * count + ends.exit)
     entry, leave = np.divmod(found, count)

@@ -26,9 +26,16 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints, places_among, places_within, starts_of
+from netloom.base.arrays import (
+    NO_INT64S,
+    Bools,
+    Ints,
+    UInt64s,
+    places_among,
+    places_within,
+    starts_of,
+)
 from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import (
     MOST_ENTRIES,
@@ -591,7 +598,7 @@ def walked(
     *,
     hosts: Hosts | None = None,
     pick: int,
-    salts: NDArray[np.uint64] = NO_SALTS,
+    salts: UInt64s = NO_SALTS,
     wanted: str = JOINED,
 ) -> Paths:
     """Return one path of each pair of routers: each pair's number picks among equal channels.
@@ -724,7 +731,7 @@ class Layered(Named, name="layered"):
         if isinstance(whole, Cube):
             tables = cube_tables(whole, DimensionOrder())
         else:
-            none, flat = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
+            none, flat = NO_INT64S, np.zeros((0, 2), np.int64)
             tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
         orders = np.stack([tables.order, tables.order[::-1]])
         ways, by_target = shortest_ways(inside), np.argsort(ends.exit, kind="stable")
@@ -820,14 +827,14 @@ class Ecmp(Rule):
         return walked_between(*pairs, pick=HASHED, salts=salts, wanted=CONNECTED)
 
 
-def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
+def router_salts(routing: Ecmp, num_routers: int) -> UInt64s:
     """Return the seed of each router, uint64[num_routers]."""
     from netloom.routing.kernels.shortest_path import mixed
 
     salt = mixed(np.uint64(routing.seed))
     if routing.polarised:
         return np.full(num_routers, salt, np.uint64)
-    salts: NDArray[np.uint64] = mixed(salt ^ np.arange(num_routers, dtype=np.uint64))
+    salts: UInt64s = mixed(salt ^ np.arange(num_routers, dtype=np.uint64))
     return salts
 
 

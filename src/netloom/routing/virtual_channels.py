@@ -25,7 +25,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import NO_INT64S, Bools, Ints
 from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
@@ -580,7 +580,7 @@ def _waits(
     topology: Topology, routing: Routing, sources: Ints, targets: Ints, num_channels: int
 ) -> tuple[Ints, Ints]:
     """Return what is held and what is asked for on the paths of some pairs, each two once."""
-    found, listed = np.zeros(0, np.int64), 0
+    found, listed = NO_INT64S, 0
     step = PAIRS_AT_ONCE // 256 if routing.several else PAIRS_AT_ONCE
     for first in range(0, len(sources), step):
         some = slice(first, first + step)

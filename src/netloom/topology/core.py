@@ -21,9 +21,8 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints, places_among, places_within, starts_of
+from netloom.base.arrays import Bools, Floats, Ints, UInt64s, places_among, places_within, starts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -578,7 +577,7 @@ class OtherEnds:
     names: tuple[str, ...]
     router: Ints
     port: Ints
-    guid: NDArray[np.uint64]
+    guid: UInt64s
     lid: Ints
 
     def __len__(self) -> int:
@@ -620,9 +619,9 @@ class Cabling:
 
     out_port: Ints
     in_port: Ints
-    router_guid: NDArray[np.uint64]
-    host_guid: NDArray[np.uint64]
-    port_guid: NDArray[np.uint64]
+    router_guid: UInt64s
+    host_guid: UInt64s
+    port_guid: UInt64s
     router_lid: Ints
     port_lid: Ints
     lmc: Ints

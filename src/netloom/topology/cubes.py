@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from netloom.base.arrays import Ints, starts_of
+from netloom.base.arrays import NO_INT64S, Ints, starts_of
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.topology.core import Topology
@@ -48,8 +48,8 @@ class Cube(Topology):
 
     sides: tuple[int, ...] = ()
     wraps: tuple[bool, ...] = ()
-    strides: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    line_channels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    strides: Ints = field(default_factory=lambda: NO_INT64S)
+    line_channels: Ints = field(default_factory=lambda: NO_INT64S)
     line_base: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
     @property

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Ints, starts_of
+from netloom.base.arrays import NO_INT64S, Ints, starts_of
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.words import counted
@@ -159,8 +159,8 @@ def xgft(
     check_sizes(label, hosts=hosts, routers=sum(routers), channels=2 * sum(links))
     lower, upper = zip(*(tree_links(shape, level) for level in range(len(m))), strict=True)
     first = starts_of(routers)  # number of the first router of each level
-    down = [np.zeros(0, np.int64), *(lower[k] + first[k - 1] for k in range(1, len(m)))]
-    up = [np.zeros(0, np.int64), *(upper[k] + first[k] for k in range(1, len(m)))]
+    down = [NO_INT64S, *(lower[k] + first[k - 1] for k in range(1, len(m)))]
+    up = [NO_INT64S, *(upper[k] + first[k] for k in range(1, len(m)))]
     names = level_names or (
         ("leaf", "spine") if len(m) == 2 else [f"s{level}." for level in range(1, len(m) + 1)]
     )

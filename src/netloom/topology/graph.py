@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base import units
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import NO_INT64S, Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import check_file, check_graphml, read_lines
@@ -424,7 +424,7 @@ class Drawing:
     links: list[Link] = field(default_factory=list)
     clock_ghz: float | None = None
     labelled: bool = False
-    order: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    order: Ints = field(default_factory=lambda: NO_INT64S)
 
     def topology(self) -> Topology:
         """Return the network: direct where all vertices are alike, else hosts on routers.

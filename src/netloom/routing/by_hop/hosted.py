@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import NO_INT32S, Bools, Int8s, Int16s, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
@@ -51,7 +51,7 @@ class Ladder(NamedTuple):
         channels in a row never come round in a circle.
     """
 
-    kind: NDArray[np.int8]
+    kind: Int8s
     rungs: tuple[int, ...]
     repeats: tuple[bool, ...]
 
@@ -73,7 +73,7 @@ class Ladder(NamedTuple):
             vcs[own + 1] = shares[np.minimum(np.arange(len(own)), len(shares) - 1)]
         return vcs
 
-    def climbed(self) -> NDArray[np.int16]:
+    def climbed(self) -> Int16s:
         """Return int16[rungs + 1, kinds], where a packet is after a channel: 1 is rung 0.
 
         It is 0 before its first channel. It comes to the last place where there is no rung for it.
@@ -208,7 +208,7 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
 
 def lists_by_group(group: NDArray[Any], goals: Sequence[Ints]) -> dict[str, Any]:
     """Return lists by the group of the router where packets draw. None in the exit's group."""
-    nothing, groups = np.zeros(0, np.int32), range(len(goals))
+    nothing, groups = NO_INT32S, range(len(goals))
     lists = [[nothing if own == other else goals[own] for other in groups] for own in groups]
     return detour_lists(group, lists)
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints, starts_of
+from netloom.base.arrays import Bools, Int8s, Ints, UInt8s, starts_of
 from netloom.base.errors import InputError
 from netloom.routing.forwarding import tables
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
@@ -29,7 +28,7 @@ def counted_table(
     topology: Topology,
     name: str,
     *,
-    directions: NDArray[np.int8] | None = None,
+    directions: Int8s | None = None,
     barred: int = DOWN,
     same_neighbour: bool = False,
 ) -> tables.ForwardingTable:
@@ -262,7 +261,7 @@ def _needed(count: int) -> str:
     return f"{f'over {tables.MOST_COUNTED}' if count > tables.MOST_COUNTED else count} lanes needed"
 
 
-def _lanes(topology: Topology, found: tables.ForwardingTable) -> tuple[NDArray[np.uint8], int]:
+def _lanes(topology: Topology, found: tables.ForwardingTable) -> tuple[UInt8s, int]:
     """Return the lane of each (end point, router), and how many lanes there are."""
     from netloom.routing.kernels.sssp import broken_circles
 

@@ -16,9 +16,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints, places_within, starts_of
+from netloom.base.arrays import (
+    NO_INT32S,
+    Bools,
+    Int8s,
+    Ints,
+    UInt8s,
+    UInt64s,
+    places_within,
+    starts_of,
+)
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.routing.ragged import Paths, legs, legs_between, offsets_of
@@ -87,8 +95,8 @@ class Lanes:
         None where a packet's lane is its service level.
     """
 
-    level: NDArray[np.uint8]
-    lane_of: NDArray[np.uint8] | None = None
+    level: UInt8s
+    lane_of: UInt8s | None = None
 
 
 class Choices(NamedTuple):
@@ -275,12 +283,12 @@ class Addresses:
     """
 
     name: tuple[str, ...]
-    guid: NDArray[np.uint64]
+    guid: UInt64s
     lid: Ints
     lmc: Ints
     router: Ints
     port: Ints
-    kind: NDArray[np.int8]
+    kind: Int8s
 
     def __len__(self) -> int:
         return len(self.name)
@@ -367,7 +375,7 @@ def whole_table(table: ForwardingTable) -> Ints:
     return np.concatenate([table.next_channel, table.others])
 
 
-def port_table(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
+def port_table(topology: Topology, table: ForwardingTable) -> UInt8s:
     """Return the port by which each router sends to each row of ``whole_table``.
 
     uint8[rows, routers]; 0 is the router itself, ``NO_PORT`` no way.
@@ -846,7 +854,7 @@ def waits_of_table(
         counts = np.bincount(routers, minlength=topology.num_routers)
         entries = starts_of(counts), numbers[np.argsort(routers, kind="stable")]
     waits = np.zeros((len(leaving) * lanes, int(np.diff(offsets).max(initial=0))), np.uint16)
-    choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
+    choices = table.choices or Choices(np.zeros(1, np.int64), NO_INT32S)
     sent = port_senders(topology) if table.choices is None else senders(topology)
     rows, sent = _to_all(topology, table.next_channel, others, sent)
     wires = inside.channel_target, ranks(offsets, leaving), out_port, in_port
