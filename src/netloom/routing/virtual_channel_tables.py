@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.base.arrays import NO_INT32S, NO_INT64S, Bools, Int16s, Ints
 from netloom.base.errors import InputError
-from netloom.routing.by_hop.tables import Births, hosted_ports, ports
+from netloom.routing.by_hop.tables import Births, exits_of, hosted_ports, ports
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.routing.rules import DimensionOrder, cube_tables
 from netloom.routing.source_routing import SourceRoutes
@@ -183,7 +183,7 @@ def rule_routing(
     assert isinstance(cube, Cube)
     tables, between = empty_tables(cube, rule.kind, num_vcs, ejection_channels), None
     if not topology.direct:
-        wired, ejection = hosted_ports(topology), topology.num_network_channels + topology.num_ports
+        wired = hosted_ports(topology)
         adaptive = rule.kind == ADAPTIVE and wired.num_ports * num_vcs > WORD
         if adaptive or not rules_fit(topology, num_vcs):
             found = f"{topology.name} of {wired.num_ports} ports with {num_vcs} VCs"
@@ -192,10 +192,7 @@ def rule_routing(
         between = rule_routing(cube, name, order, num_vcs, ejection_channels)
         stride = slot_stride(wired.num_ports, num_vcs)
         tables = tables._replace(
-            ejection=0,
-            host_router=topology.ejection_router,
-            exit_port=wired.out_port[ejection:].astype(np.int16),
-            exit_lanes=wired.lanes[ejection:].astype(np.int16),
+            ejection=0, host_router=topology.ejection_router, **exits_of(topology)
         )
     dimensions = cube_tables(cube, order)
     axis_port = ports(cube).axis_port

@@ -325,7 +325,7 @@ def _ancestor(topology: Topology, name: str, argument: str) -> Plan:
 def _minimal_group(topology: Topology, name: str, _: str) -> Plan:
     straight = hop.next_ports(topology, rules.group_ways(topology, name))
     ladder = group_kinds(topology)
-    return Plan(name, straight, ladder, hop.DRAWN, () if topology.broken else _across(ladder))
+    return Plan(name, straight, ladder, hop.DRAWN, () if topology.broken else _across(ladder)[0])
 
 
 def _ordered(topology: Topology, name: str, argument: str) -> Plan:
@@ -363,8 +363,7 @@ def _valiant(topology: Topology, name: str, _: str) -> Plan:
     trip = trip._replace(out=hop.next_ports(topology, drawn.out))
     if not trip.rungs:
         return trip
-    across = _across(trip.ladder)  # to a spine of the group, on a dragonfly+
-    again = across if len(trip.ladder.rungs) == 2 else (2, *across)
+    again = _across(trip.ladder)[1]  # to a spine of the group, on a dragonfly+
     return trip._replace(rungs=(0, 1, SEPARATOR, *again))
 
 
@@ -397,8 +396,7 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
     trip = _detoured(topology, full, hop.LEAST, {**drawn, **given})
     if name != "par":
         return trip
-    across = _across(trip.ladder)  # from a spine without the link, down and up to another
-    again = across if len(trip.ladder.rungs) == 2 else (2, *across)
+    across, again = _across(trip.ladder)  # from a spine without the link, down and up to another
     rungs = (0, *again, SEPARATOR, *across) if trip.rungs else ()
     return trip._replace(stays=(0,), rungs=rungs)
 
@@ -412,7 +410,7 @@ def _detoured(topology: Topology, name: str, choice: int, more: dict[str, Any]) 
     rungs: tuple[int, ...] = ()
     if isinstance(rules.family_of(topology), DragonflyShape):
         ladder = group_kinds(topology)
-        rungs = _across(ladder)
+        rungs = _across(ladder)[0]
     elif rules.dimensions(topology):
         ladder = ordered_kinds(topology)
         rungs = ladder.rungs
@@ -423,9 +421,9 @@ def _detoured(topology: Topology, name: str, choice: int, more: dict[str, Any]) 
     return Plan(name, table, ladder, choice, twice, out=table, more=more)
 
 
-def _across(ladder: Ladder) -> tuple[int, ...]:
-    """Return the kinds on the way from one group of a dragonfly to another."""
-    return (0, 1, 0) if len(ladder.rungs) == 2 else (0, 1, 2)
+def _across(ladder: Ladder) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the kinds on the way from one group of a dragonfly to another, and from a spine."""
+    return ((0, 1, 0),) * 2 if len(ladder.rungs) == 2 else ((0, 1, 2), (2, 0, 1, 2))
 
 
 _BARE = ("nca", "minimal", "min-adaptive", "minimal-group", "valiant", "valiant-group")

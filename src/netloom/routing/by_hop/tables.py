@@ -406,7 +406,6 @@ def hop_tables(
     before = starts_of([len(each.ports) for each in tables])
     begins = zip(tables, before[:-1], strict=True)
     shifted = [each.starts + np.int32(first) for each, first in begins]
-    ejection = topology.num_network_channels + topology.num_ports
     pair_entry, pair_sink = pair_ports(topology, always=False)
     states = automaton._asdict() | {"delta": automaton.delta.astype(np.int16).ravel()}
     del states["kind"]
@@ -422,8 +421,7 @@ def hop_tables(
         out_kind=kinds[0].ravel(),
         in_kind=kinds[1].ravel(),
         exit_router=topology.ejection_router,
-        exit_port=wired.out_port[ejection:].astype(np.int16),
-        exit_lanes=wired.lanes[ejection:].astype(np.int16),
+        **exits_of(topology),
         sink_goal=topology.ejection_router,
         table_start=starts_of(sizes)[:-1],
         table_goals=many,
@@ -436,6 +434,13 @@ def hop_tables(
         pair_sink=pair_sink,
     )
     return plain._replace(**more)
+
+
+def exits_of(topology: Topology) -> dict[str, Any]:
+    """Return the first output port of each host port at its router, and how many there are."""
+    wired, first = hosted_ports(topology), topology.num_network_channels + topology.num_ports
+    parts = {"exit_port": wired.out_port, "exit_lanes": wired.lanes}
+    return {name: part[first:].astype(np.int16) for name, part in parts.items()}
 
 
 def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:

@@ -205,13 +205,21 @@ def sssp(topology: Topology) -> tables.ForwardingTable:
     """
     from netloom.routing.kernels.sssp import cheapest_ways
 
-    inside, ends = topology.routers, tables.end_points(topology)
-    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
-    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    inside, ends, links, weight = _weighed(topology)
     table = np.empty((len(ends.order), inside.num_routers), np.int32)
     turns = ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order]
     table[ends.order] = cheapest_ways(*turns, ends.routers, ends.at_router, links, weight)
     return tables.told("sssp", table, ends)
+
+
+def _weighed(
+    topology: Topology,
+) -> tuple[Topology, tables.EndPoints, tuple[Ints, Ints, Ints, Ints], Ints]:
+    """Return routers, end points, links as ``cheapest_ways`` takes them, and their first weight."""
+    inside, ends = topology.routers, tables.end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
+    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    return inside, ends, links, weight
 
 
 DATA_LANES = 8
@@ -407,9 +415,7 @@ def nue(topology: Topology, lanes: int = 1) -> tables.ForwardingTable:
 
     if lanes > tables.MOST_LANES:
         raise InputError(f"routing nue:{lanes}", f"{lanes} lanes", f"at most {tables.MOST_LANES}")
-    inside, ends = topology.routers, tables.end_points(topology)
-    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
-    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    inside, ends, links, weight = _weighed(topology)
     back = way_back(topology)[: inside.num_channels]
     if (back < 0).any():
         raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")

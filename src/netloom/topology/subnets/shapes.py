@@ -309,18 +309,21 @@ def shape_of(topology: Topology) -> Shape:
     hosts = np.bincount(topology.injection_router, minlength=routers)
     if routers == 1:
         return Shape("switch", "one switch", np.zeros(1, np.int64), here, there, count)
+
+    def tiered(kind: str, words: str, group: Ints | None = None) -> Shape:
+        lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
+        if found := rails(topology)[1]:
+            words += f", rail-optimised, {len(set(found.values()))} rails"
+        return Shape(kind, words, level, lower, upper, count, group)
+
     for few in (0.0, FEW_HOSTS * float(np.median(hosts[hosts > 0]))):
         level = _levels(hosts > few, here, there)
         steps = np.abs(level[here] - level[there])
         if len(here) and (steps == 1).all():
-            lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
-            words = _tree_words(level) + _rail_words(topology)
-            return Shape("tree", words, level, lower, upper, count)
+            return tiered("tree", _tree_words(level))
     level = _levels(hosts > 0, here, there)
     if parted := _plus(level, here, there):
-        lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
-        words = parted[0] + _rail_words(topology)
-        return Shape("dragonfly+", words, level, lower, upper, count, group=parted[1])
+        return tiered("dragonfly+", *parted)
     none = np.zeros(routers, np.int64)
     found = grid_words(routers, here, there)
     if found:
@@ -389,29 +392,19 @@ def rails(topology: Topology) -> tuple[list[int], dict[int, int]]:
     return rail, found
 
 
-def _rail_words(topology: Topology) -> str:
-    found = rails(topology)[1]
-    return f", rail-optimised, {len(set(found.values()))} rails" if found else ""
-
-
 def _plus(level: Ints, here: Ints, there: Ints) -> tuple[str, Ints] | None:
     """Return words for groups of leaves and spines whose spines are joined, and the groups."""
     if int(level.max()) != 1 or ((level[here] == 0) & (level[there] == 0)).any():
         return None
     across = level[here] == level[there]
-    number, group = _parts(len(level), here[~across], there[~across])
+    group = joined(len(level), here[~across], there[~across])
+    number = int(group.max()) + 1
     pairs = {tuple(sorted(p)) for p in zip(group[here[across]], group[there[across]], strict=True)}
     apart = sum(a != b for a, b in pairs)
     if number < 2 or len(pairs) != apart or apart < NEARLY_ALL * number * (number - 1) / 2:
         return None
     sizes = [int((level == step).sum()) for step in (0, 1)]
     return f"dragonfly+ of {number} groups, {sizes[0]} leaves and {sizes[1]} spines", group
-
-
-def _parts(routers: int, here: Ints, there: Ints) -> tuple[int, Ints]:
-    """Return how many parts some cables leave the switches in, and the part of each."""
-    part = joined(routers, here, there)
-    return int(part.max()) + 1, part
 
 
 def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints] | None:
@@ -423,17 +416,18 @@ def _dragonfly(routers: int, here: Ints, there: Ints) -> tuple[str, Ints] | None
     common = np.asarray((graph @ graph)[here, there]).ravel()
     for share, bits in product((0.6, 0.3, 0.0), (False, True)):
         inside = common >= max(1.0, share * float(common.max(initial=0)))
-        number, group = _parts(routers, here[inside], there[inside])
-        sizes = np.bincount(group, minlength=number)
+        group = joined(routers, here[inside], there[inside])
+        sizes = np.bincount(group)
         usual = Counter(sizes.tolist()).most_common(1)[0][0]
         torn = sizes[group] != usual  # what is left of damaged groups belongs together
         inside |= torn[here] & torn[there] & (common >= 1)
-        number, group = _parts(routers, here[inside], there[inside])
+        group = joined(routers, here[inside], there[inside])
         if bits:
-            small = 2 * np.bincount(group, minlength=number)[group] <= usual
+            small = 2 * np.bincount(group)[group] <= usual
             inside |= small[here] & small[there]
-            number, group = _parts(routers, here[inside], there[inside])
-        alike = int((np.bincount(group, minlength=number) == usual).sum())
+            group = joined(routers, here[inside], there[inside])
+        sizes = np.bincount(group)
+        number, alike = len(sizes), int((sizes == usual).sum())
         if number < 3 or usual < 3 or alike < max(3, MOST_GROUPS * number):
             continue
         ends = np.sort(np.stack([group[here], group[there]]), axis=0)
