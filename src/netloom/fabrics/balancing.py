@@ -37,9 +37,8 @@ from netloom.routing.forwarding.tables import (
 from netloom.routing.ragged import legs
 from netloom.routing.rules import ranked
 from netloom.topology import Topology
+from netloom.topology.core import Wiring
 from netloom.topology.faults import working_nodes
-
-Wiring = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
 State = tuple[Ints, Ints, Ints, Floats, Floats]
 
@@ -92,12 +91,6 @@ class Ways:
     def plain(self) -> bool:
         """Whether these are all shortest ways, which may need several lanes."""
         return bool((self.height == 0).all())
-
-
-def wiring_of(topology: Topology) -> Wiring:
-    """Return the channels between routers as kernels take them."""
-    inside = topology.routers
-    return (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
 
 
 def shortest_ways(topology: Topology) -> Ways:
@@ -190,7 +183,7 @@ def _ways(topology: Topology, height: Ints, shortest: Ways | None) -> Ways:
     bearing, weight = bearing_routers(topology)
     rest = np.setdiff1d(np.arange(topology.num_routers), bearing)
     ends = np.concatenate([bearing, rest]).astype(np.int32)
-    near, falls = nearness(ends, height, wiring_of(topology))
+    near, falls = nearness(ends, height, topology.routers.wiring())
     unreached = longer = 0
     if shortest is not None:
         block = np.ix_(np.arange(len(bearing)), bearing)
@@ -697,7 +690,7 @@ def problem_of(topology: Topology, ways: Ways) -> Problem:
     column[bearing] = np.arange(len(bearing))
     bandwidth = np.ascontiguousarray(topology.routers.channel_bandwidth, np.float64)
     ends, sent = topology.ejection_router, np.ascontiguousarray(sent)
-    return Problem(topology, ways, wiring_of(topology), ends, sent, column, bandwidth)
+    return Problem(topology, ways, topology.routers.wiring(), ends, sent, column, bandwidth)
 
 
 def judge_of(problem: Problem, seed: int, most: int = MATCHINGS) -> Judge:

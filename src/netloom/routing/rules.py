@@ -296,8 +296,7 @@ def shortest_ways(topology: Topology) -> Ways:
     apart = topology.num_ends - topology.num_routers  # hosts that are no routers
     group[:apart] = np.arange(1, apart + 1)
     rank = np.zeros(topology.num_channels, np.int32)
-    wires = topology.source_end, topology.target_end, *topology.incoming(), *topology.outgoing()
-    return Ways(group, np.arange(topology.num_ends, dtype=np.int32), rank, *wires)
+    return Ways(group, np.arange(topology.num_ends, dtype=np.int32), rank, *topology.wiring())
 
 
 def legal_ways(net: Topology, up: Bools) -> tuple[Ways, Ints]:
@@ -916,9 +915,8 @@ def spread_table(topology: Topology) -> Ints:
     if entries > MOST_ENTRIES:
         found = f"{inside.num_routers} routers times {len(leaves)} destinations"
         raise InputError(f"routing spread on {topology.name}", found, f"at most {MOST_ENTRIES:,}")
-    wiring = (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
     bandwidth = np.ascontiguousarray(inside.channel_bandwidth)
-    _TABLES[topology] = spread(leaves, senders(topology), bandwidth, wiring, ROUNDS)
+    _TABLES[topology] = spread(leaves, senders(topology), bandwidth, inside.wiring(), ROUNDS)
     return _TABLES[topology]
 
 

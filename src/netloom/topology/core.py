@@ -106,6 +106,8 @@ class StagesShape:
     stages: int
 
 
+Wiring: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
+
 Family: TypeAlias = TreeShape | DragonflyShape | HyperXShape | StagesShape
 
 
@@ -453,6 +455,10 @@ class Topology:
     def incoming(self) -> tuple[Ints, Ints]:
         """Return the channels that enter each vertex, as ``outgoing`` does those that leave."""
         return _grouped(self.target_end, self.num_ends)
+
+    def wiring(self) -> Wiring:
+        """Return the channels as kernels take them: both ends, ``incoming``, then ``outgoing``."""
+        return (self.source_end, self.target_end, *self.incoming(), *self.outgoing())
 
     def __repr__(self) -> str:
         if self.direct:

@@ -694,13 +694,11 @@ def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
     [True, True, False]
     """
     inside = topology.routers
-    count = inside.num_channels
-    offsets, leaving = inside.outgoing()
-    uses = np.zeros((num_lanes * count, int(np.diff(offsets).max(initial=0))), np.int32)
+    count, wires = inside.num_channels, inside.wiring()
+    uses = np.zeros((num_lanes * count, int(np.diff(wires[4]).max(initial=0))), np.int32)
     rank = np.tile(np.arange(count, dtype=np.int32), num_lanes)
-    wires = inside.channel_source, inside.channel_target, *inside.incoming(), offsets, leaving
     scratch = *np.zeros((3, count), np.int32), np.zeros(1, np.int64)
-    return DependencyGraph(*wires, ranks(offsets, leaving), uses, rank, *scratch)
+    return DependencyGraph(*wires, ranks(*wires[4:]), uses, rank, *scratch)
 
 
 def layered(
