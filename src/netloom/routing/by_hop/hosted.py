@@ -11,7 +11,7 @@ network of two-way links, is up*/down* in one VC.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os.path import isfile
 from typing import Any, NamedTuple
@@ -25,8 +25,8 @@ from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
 from netloom.routing import rules
 from netloom.routing.by_hop import tables as hop
-from netloom.routing.by_hop.listed import listed_routing, port_lists, states
-from netloom.routing.forwarding.tables import choices_of, cycle_of_waits
+from netloom.routing.by_hop.listed import listed_routing
+from netloom.routing.forwarding.tables import cycle_of_waits
 from netloom.routing.parse import SYNONYMS, Routing, named_here, names, parse_routing
 from netloom.routing.ragged import router_pairs
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
@@ -654,9 +654,22 @@ def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRou
 
     Its VCs are dealt out to the rungs of its ladder. If they are too few, packets are followed
     to find a circle, and if there is none, all is well.
+
+    Raises
+    ------
+    InputError
+        If hosts have no way to others, naming the routers of two such.
+    DeadlockError
+        With the circle.
     """
     where = f"{wanted.name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
-    check_joined(topology, wanted.straight, wanted.name)
+    (entry, leave), ways = router_pairs(topology), wanted.straight
+    lost = ways.lengths[entry.astype(np.int64) * ways.num_goals + leave] < 0
+    if lost.any():
+        pair = int(np.argmax(lost))
+        one, other = (topology.router_name(end[pair]) for end in (entry, leave))
+        found = f"no way from {one} to {other}"
+        raise InputError(f"{wanted.name} on {topology.name}", found, "one")
     if wanted.escape:
         tables = _escaping(topology, wanted, num_vcs, where)
     else:
@@ -666,43 +679,17 @@ def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRou
             raise InputError(f"{wanted.name} on {topology.name}", found, "a fat tree, or minimal")
         tables = _tables(topology, wanted, ladder, num_vcs)
         if ladder.classes > num_vcs:
-            refuse_circle(topology, tables, where, f"at least {ladder.classes} VCs")
+            needed = f"at least {ladder.classes} VCs"
+            try:
+                circle = hop_circle(topology, tables)
+            except TooLargeError as error:
+                raise InputError(where, error.found, needed) from None
+            if circle:
+                named = (f"{topology.channel_name(channel)} (VC {vc})" for channel, vc in circle)
+                raise DeadlockError(where, tuple(named), needed)
     weighs = wanted.choice in (hop.TWO, hop.LEAST) or wanted.more.get("detour", 0) > hop.ALWAYS
     made = VirtualChannelRouting(wanted.name, topology, tables, minimal=wanted.minimal)
     return replace(made, uses_credits=weighs)
-
-
-def check_joined(topology: Topology, ways: hop.NextPorts, name: str) -> None:
-    """Refuse a routing that leaves hosts without a way to others.
-
-    Raises
-    ------
-    InputError
-        Naming the routers of two such hosts.
-    """
-    entry, leave = router_pairs(topology)
-    lost = ways.lengths[entry.astype(np.int64) * ways.num_goals + leave] < 0
-    if lost.any():
-        pair = int(np.argmax(lost))
-        one, other = (topology.router_name(end[pair]) for end in (entry, leave))
-        raise InputError(f"{name} on {topology.name}", f"no way from {one} to {other}", "one")
-
-
-def refuse_circle(topology: Topology, tables: hop.HopTables, where: str, wanted: str) -> None:
-    """Refuse a routing by which packets can wait for each other in a circle.
-
-    Raises
-    ------
-    DeadlockError
-        With the circle.
-    """
-    try:
-        circle = hop_circle(topology, tables)
-    except TooLargeError as error:
-        raise InputError(where, error.found, wanted) from None
-    if circle:
-        named = tuple(f"{topology.channel_name(channel)} (VC {vc})" for channel, vc in circle)
-        raise DeadlockError(where, named, wanted)
 
 
 def _tables(topology: Topology, wanted: Plan, ladder: Ladder, num_vcs: int) -> hop.HopTables:
@@ -807,7 +794,6 @@ def routing_by_hop(
     *,
     num_vcs: int,
     like: str = "minimal",
-    next_routers: Callable[[int, int], Iterable[int]] | None = None,
     name: str = "",
 ) -> VirtualChannelRouting:
     """Return a routing by which a Python function picks the port that each packet takes next.
@@ -829,16 +815,13 @@ def routing_by_hop(
     like
         The routing whose ports and VC classes packets take: ``minimal``, ``nca``,
         ``minimal-group`` or ``dimension-order``.
-    next_routers
-        Called in advance as ``next_routers(router, goal)`` for all routers and exits. Returns the
-        routers that packets may go to next. They then take any VC.
     name
         What the routing is called. The function's name by default.
 
     Raises
     ------
     InputError
-        If Numba cannot compile the function, or next routers are no neighbours or lead nowhere.
+        If Numba cannot compile the function.
     DeadlockError
         With the circle, if a choice among the next ports can close one.
 
@@ -858,24 +841,13 @@ def routing_by_hop(
     if not 1 <= num_vcs <= hop.MOST_VCS:
         raise InputError("num_vcs", str(num_vcs), f"1 to {hop.MOST_VCS}")
     kept = _compiled(function, called)
-    more = {"function": kept.address, "choice": hop.OWN}
-    if next_routers is None:
-        word, argument = split_spec(like)
-        if word not in LIKE:
-            raise InputError("like", f"'{like}'", ", ".join(LIKE))
-        wanted = plan(topology, word, argument)
-        found = planned(topology, wanted._replace(name=called), num_vcs)
-        tables, minimal = found.tables._replace(**more), found.minimal
-    else:
-        ports = _next_ports(topology, next_routers, called)
-        automaton = states(topology, np.array([hop.bits(num_vcs)]), num_vcs)
-        tables, minimal = hop.hop_tables(topology, num_vcs, [ports], automaton, **more), False
-        where = f"{called} on {topology.name} with any VC"
-        check_joined(topology, ports, called)
-        refuse_circle(topology, tables, where, "next routers that close no circle")
-    return VirtualChannelRouting(
-        called, topology, tables, uses_credits=True, minimal=minimal, function=kept
-    )
+    word, argument = split_spec(like)
+    if word not in LIKE:
+        raise InputError("like", f"'{like}'", ", ".join(LIKE))
+    wanted = plan(topology, word, argument)
+    found = planned(topology, wanted._replace(name=called), num_vcs)
+    tables = found.tables._replace(function=kept.address, choice=hop.OWN)
+    return replace(found, tables=tables, uses_credits=True, function=kept)
 
 
 def _compiled(function: Callable[..., int], name: str) -> Any:
@@ -899,36 +871,3 @@ def _compiled(function: Callable[..., int], name: str) -> Any:
         found = next((line for line in lines if not line.startswith("Failed in")), "an error")
         wanted = "a function of router, goal, ports, used and coin that Numba can compile"
         raise InputError(f"routing {name}", found, wanted) from None
-
-
-def _next_ports(
-    topology: Topology, next_routers: Callable[[int, int], Iterable[int]], name: str
-) -> hop.NextPorts:
-    """Return the ports that lead to the routers that a function names.
-
-    Raises
-    ------
-    InputError
-        If one is no neighbour.
-    """
-    inside, count = topology.routers, topology.num_routers
-    hop.check_starts(topology, count * count)
-    offsets, leaving = inside.outgoing()
-    rows = np.full((count, count), -1, np.int32)
-    sets: dict[tuple[int, ...], int] = {}
-    goals = np.unique(topology.ejection_router)
-    for goal in goals.tolist():
-        for router in range(count):
-            after = {int(each) for each in next_routers(router, goal)} if router != goal else set()
-            channels = leaving[offsets[router] : offsets[router + 1]]
-            there = inside.channel_target[channels]
-            if strangers := after - set(there.tolist()):
-                found = f"router {min(strangers)} behind router {router}"
-                raise InputError(f"routing {name}", found, "routers that a channel leads to")
-            taken = tuple(channels[np.isin(there, list(after))].tolist())
-            if taken:
-                rows[router, goal] = inside.num_channels + sets.setdefault(taken, len(sets))
-    lengths = np.where(rows < 0, -1, 1).astype(np.int16)
-    lengths[goals, goals] = 0
-    lists = port_lists(topology, choices_of(sets))
-    return hop.NextPorts(count, lists.start[rows].ravel(), lists.ports, lengths.ravel())

@@ -6,7 +6,7 @@ An engine takes a network and returns its forwarding table. Each is declared onc
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -97,18 +97,12 @@ MOST_HOPS = 64
 """Most hops of a way in a subnet."""
 
 
-def updn(topology: Topology, roots: Sequence[int] | None = None) -> tables.ForwardingTable:
+def updn(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's up/down engine, entry for entry.
 
-    Ranks are hops from the nearest root. No way goes up again, to a router of lower rank, once it
-    has gone down. Of two neighbours of one rank the one of the higher GUID is the upper. Among
-    the shortest such ways ports are used alike, as ``minhop`` does.
-
-    Parameters
-    ----------
-    roots
-        Numbers of routers, as an administrator's file of roots (``opensm -a``) names them. Without
-        them those that ``found_roots`` finds.
+    Ranks are hops from the nearest root (``found_roots``). No way goes up again, to a router of
+    lower rank, once it has gone down. Of two neighbours of one rank the one of the higher GUID is
+    the upper. Among the shortest such ways ports are used alike, as ``minhop`` does.
 
     Raises
     ------
@@ -121,11 +115,9 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> tables.Forwa
     >>> updn(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
     [-1, -1, 0, 1]
     """
-    reason = "" if roots else updn_falls_back(topology)
-    if reason:
+    if reason := updn_falls_back(topology):
         raise tables.falls_back(topology, "updn", reason, "a tree; or minhop itself")
-    top = np.array(roots) if roots else found_roots(topology)
-    rank, inside = router_heights(topology, top), topology.routers
+    rank, inside = router_heights(topology, found_roots(topology)), topology.routers
     place = np.arange(topology.num_routers)
     if topology.cabling is not None:
         place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
