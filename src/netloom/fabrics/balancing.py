@@ -125,8 +125,7 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     lost = (found.near < 0) & (shortest.near >= 0)
     if not lost.any():
         return found
-    cabling = topology.cabling  # end points of any kind
-    ends = bearing if cabling is None else np.union1d(bearing, cabling.others.router)
+    ends = np.union1d(bearing, topology.others.router)  # of any kind
     needed = lost[np.ix_(np.isin(found.exits, ends), ends)].any()
     if not needed and len(found.exits) * topology.num_network_channels > MOST_TURNED:
         return found
@@ -508,8 +507,8 @@ class Search:
 
     def in_lanes(self, found: Candidate) -> Candidate:
         """Return a table with the lanes that it needs. They are shared with other end points."""
-        cabling, rows = self.topology.cabling, found.table.next_channel
-        asked = self.others if cabling is not None and len(cabling.others) else None
+        asked = self.others if len(self.topology.others) else None
+        rows = found.table.next_channel
         lanes = layered(self.topology, rows, others=asked, most=MOST_COUNTED)
         count = int(lanes.level.max(initial=0)) + 1
         table = replace(found.table, lanes=lanes if count > 1 else None)

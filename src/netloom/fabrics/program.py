@@ -316,8 +316,7 @@ def in_lanes(topology: Topology, table: ForwardingTable, most: int) -> Forwardin
     >>> in_lanes(torus(5), table, 1) is None, lanes_used(in_lanes(torus(5), table, 2))
     (True, 2)
     """
-    cabling = topology.cabling
-    everyone = cabling is not None and len(cabling.others) > 0
+    everyone = len(topology.others) > 0
     try:
         if lanes_used(table) <= most and not lane_circle(topology, table, everyone=everyone):
             return table

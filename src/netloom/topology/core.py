@@ -22,7 +22,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints, UInt64s, places_among, places_within, starts_of
+from netloom.base.arrays import (
+    NO_INT32S,
+    Bools,
+    Floats,
+    Ints,
+    UInt64s,
+    places_among,
+    places_within,
+    starts_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,6 +377,11 @@ class Topology:
         group = self.local_group
         return np.asarray(group[source] != group[target])
 
+    @property
+    def others(self) -> OtherEnds:
+        """The end points that run no programs, where an administrator's file says any."""
+        return NO_OTHERS if self.cabling is None else self.cabling.others
+
     @cached_property
     def port_offsets(self) -> Ints:
         """int64[num_hosts + 1]: host h has ports offsets[h] … offsets[h + 1] − 1."""
@@ -588,6 +602,9 @@ class OtherEnds:
 
     def __len__(self) -> int:
         return len(self.names)
+
+
+NO_OTHERS = OtherEnds((), NO_INT32S, NO_INT32S, np.zeros(0, np.uint64), NO_INT32S)
 
 
 @dataclass(frozen=True, eq=False)

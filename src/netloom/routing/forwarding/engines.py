@@ -555,7 +555,7 @@ def _tree_of(topology: Topology) -> _Tree | str:
     """Return the tree that a network is, or why it is none."""
     ends, routers = tables.end_points(topology), topology.num_routers
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers)
-    others = 0 if topology.cabling is None else len(topology.cabling.others)
+    others = len(topology.others)
     if topology.cabling is not None and topology.cabling.lmc.any():
         return "ports have several LIDs (LMC above 0)"
     if routers < 2 or topology.num_hosts + others < 2:

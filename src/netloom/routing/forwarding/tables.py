@@ -330,18 +330,16 @@ def addresses(topology: Topology) -> Addresses:
     hosts = [topology.name_of(host) for host in topology.port_host.tolist()]
     router = topology.ejection_router
     port = port_numbers(topology)[0][topology.num_network_channels + ports :]
-    many = 0 if cabling is None else len(cabling.others)
-    kind = np.repeat(np.arange(3, dtype=np.int8), [ports, many, routers])
+    others = topology.others
+    kind = np.repeat(np.arange(3, dtype=np.int8), [ports, len(others), routers])
     guid, (lid, lmc) = np.zeros(len(kind), np.uint64), np.zeros((2, len(kind)), np.int32)
     if cabling is not None:
-        others = cabling.others
-        hosts += others.names
         guid = np.concatenate([cabling.port_guid, others.guid, cabling.router_guid])
         lid = np.concatenate([cabling.port_lid, others.lid, cabling.router_lid])
         lmc[:ports] = cabling.lmc
-        router, port = np.append(router, others.router), np.append(port, others.port)
-    port = np.append(port, np.zeros_like(own))
-    return Addresses((*hosts, *names), guid, lid, lmc, np.append(router, own), port, kind)
+    router = np.concatenate([router, others.router, own])
+    port = np.concatenate([port, others.port, np.zeros_like(own)])
+    return Addresses((*hosts, *others.names, *names), guid, lid, lmc, router, port, kind)
 
 
 def rows_of_lids(topology: Topology, where: str) -> Ints:
@@ -585,8 +583,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     sent = np.concatenate([at_hosts, np.tile(everyone, (len(rows) - hosts, 1))])
     sent[~inside.vertex_up[last]] = 0  # nobody expects to reach what is broken
     sends = port_senders(topology)[:, 0]
-    if topology.cabling is not None:
-        sends[topology.cabling.others.router] = 1
+    sends[topology.others.router] = 1
     out_port = port_numbers(topology)[0][: topology.num_network_channels]
     leads = zip(inside.channel_source.tolist(), out_port.tolist(), strict=True)
     cabled = {*leads, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
@@ -827,10 +824,10 @@ def waits_of_table(
     from netloom.routing.kernels.forwarding import table_waits
 
     inside, others = topology.routers, None
-    if everyone and topology.cabling is not None and len(topology.cabling.others):
+    if everyone and len(topology.others):
         others = table.others
         if others is None:
-            found = f"no ways to the {len(topology.cabling.others)} other end points"
+            found = f"no ways to the {len(topology.others)} other end points"
             raise InputError(f"routing {table}", found, "a table of all end points")
     offsets, leaving = inside.outgoing()
     lanes = _numbered(table)
@@ -846,9 +843,9 @@ def waits_of_table(
         routers, numbers = topology.injection_router, np.zeros(topology.num_ports, np.int32)
         listed = np.split(in_port[topology.num_network_channels :], 2)[0]
         numbers[: len(listed)] = listed
-        if others is not None and topology.cabling is not None:
-            routers = np.append(routers, topology.cabling.others.router)
-            numbers = np.append(numbers, topology.cabling.others.port)
+        if others is not None:
+            routers = np.append(routers, topology.others.router)
+            numbers = np.append(numbers, topology.others.port)
         counts = np.bincount(routers, minlength=topology.num_routers)
         entries = starts_of(counts), numbers[np.argsort(routers, kind="stable")]
     waits = np.zeros((len(leaving) * lanes, int(np.diff(offsets).max(initial=0))), np.uint16)
@@ -884,10 +881,10 @@ def _to_all(
         if apart.any():  # the one port of a router sends nothing to itself at another
             sent = np.repeat(sent, topology.num_ports, axis=1)
             sent[own[apart], np.flatnonzero(apart)] = 0
-    if others is None or topology.cabling is None:
+    if others is None:
         return next_channel, sent
-    many = len(topology.cabling.others)
-    more = np.bincount(topology.cabling.others.router, minlength=topology.num_routers)
+    many = len(topology.others)
+    more = np.bincount(topology.others.router, minlength=topology.num_routers)
     if sent.shape[1] > 1:
         every = np.repeat(sent.max(axis=1, keepdims=True), many, axis=1)
         sent = np.concatenate([sent, every], axis=1)
