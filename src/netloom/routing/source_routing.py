@@ -15,7 +15,7 @@ from netloom._version import __version__
 from netloom.base.arrays import Ints, starts_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.textfiles import text_lines, write_text
-from netloom.routing.forwarding.tables import MOST_ENTRIES, ForwardingTable, choices_of
+from netloom.routing.forwarding.tables import MOST_ENTRIES, Choices, ForwardingTable
 from netloom.routing.ragged import Paths, check_found, legs, parted
 from netloom.topology import Topology
 from netloom.topology.names import MOST_DIGITS, NamedParts
@@ -93,7 +93,8 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
             if len(channels) > 1:
                 number = inside.num_channels + sets.setdefault(channels, len(sets))
             rows[topology.port_offsets[target] : topology.port_offsets[target + 1], router] = number
-    choices = choices_of(sets)
+    offered = np.array([each for one in sets for each in one], np.int32)
+    choices = Choices(starts_of([*map(len, sets)]), offered)
     # a router is sure to deliver once all of its choices lead to routers that are
     sure = np.zeros(rows.shape, np.bool_)
     for target, routers in enumerate(leaves):

@@ -11,7 +11,6 @@ cycle of the channel-dependency graph.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -112,12 +111,6 @@ class Choices(NamedTuple):
 
     offsets: Ints
     channels: Ints
-
-
-def choices_of(sets: Collection[tuple[int, ...]]) -> Choices:
-    """Return sets of channels, in this order."""
-    offsets = starts_of([*map(len, sets)])
-    return Choices(offsets, np.array([each for one in sets for each in one], np.int32))
 
 
 @dataclass(frozen=True, eq=False)
