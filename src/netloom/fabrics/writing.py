@@ -298,7 +298,7 @@ def write_lfts(topology: Topology, table: tables.ForwardingTable, path: str | Pa
         row = int(np.argmax(table.undelivered))
         found = f"a table that does not deliver to '{tables.addresses(topology).name[row]}'"
         raise InputError(f"routing {table}", found, "one that does")
-    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
+    every, owner = tables.addresses_by_lid(topology)
     ports = tables.port_table(topology, with_others(topology, table))
     lids = np.flatnonzero(owner >= 0)
     rows = owner[lids]

@@ -105,7 +105,7 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> UInt8s:
     text = read_text(path, wanted=WANTED)
     network, topology = topology, with_dumped_lids(topology.whole, text)
     cabling = tables.addressed(topology, f"routing lfts:{path}")
-    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
+    every, owner = tables.addresses_by_lid(topology)
     rows, routers = len(every), topology.num_routers
     if rows * routers > tables.MOST_ENTRIES:
         found = f"{routers} switches times {rows} destinations"
@@ -400,7 +400,7 @@ def read_levels(topology: Topology, path: str) -> UInt8s:
         Naming file and line.
     """
     tables.addressed(topology, f"levels {path}")
-    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
+    every, owner = tables.addresses_by_lid(topology)
     lines = read_text(path, wanted=_LEVELS_WANTED).split("\n")
     ports_of = _ports_of(topology, lines)
     ends = len(every) - topology.num_routers

@@ -335,13 +335,15 @@ def addresses(topology: Topology) -> Addresses:
     return Addresses((*hosts, *others.names, *names), guid, lid, lmc, router, port, kind)
 
 
-def rows_of_lids(topology: Topology, where: str) -> Ints:
-    """Return whose each LID is: int32[largest LID + 1], rows of ``addresses``, or -1 if nobody's.
+def addresses_by_lid(topology: Topology) -> tuple[Addresses, Ints]:
+    """Return what the tables of a network lead to, and whose each LID is.
+
+    The second is int32[largest LID + 1], rows of ``addresses``, or -1 if nobody's.
 
     Raises
     ------
     InputError
-        If two have one LID. ``where`` is for it.
+        If two have one LID.
     """
     every = addresses(topology)
     counts = np.where(every.lid > 0, 1 << every.lmc, 0)
@@ -353,9 +355,9 @@ def rows_of_lids(topology: Topology, where: str) -> Ints:
     if len(twice):
         first, second = (every.name[row[order[twice[0] + k]]] for k in (0, 1))
         found = f"LID {lid[order[twice[0]]]} of '{first}' and of '{second}'"
-        raise InputError(where, found, "a LID for each: scan the fabric again")
+        raise InputError(topology.name, found, "a LID for each: scan the fabric again")
     owner[lid] = row
-    return owner
+    return every, owner
 
 
 def whole_table(table: ForwardingTable) -> Ints:
