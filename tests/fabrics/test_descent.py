@@ -17,7 +17,6 @@ from netloom.fabrics.balancing import (
     problem_of,
     shortest_ways,
     tree_ways,
-    wiring_of,
 )
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable
@@ -71,7 +70,7 @@ def test_ways_are_those_of_the_twin(net, data):
         height = [0] * net.num_routers
     known = None if not any(height) else dict(enumerate(height))
     routers = np.arange(net.num_routers, dtype=np.int32)
-    wiring, high = wiring_of(net), np.array(height, np.int32)
+    wiring, high = net.routers.wiring(), np.array(height, np.int32)
     near, falls = nearness(routers, high, wiring)
     order, offsets = np.empty(len(routers), np.int32), np.empty(len(routers) + 1, np.int64)
     channels = np.empty(net.num_network_channels, np.int32)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from netloom.base.errors import InputError
 from netloom.contention.messages import ConSetCosts
 from netloom.phases import schedule
 from netloom.phases.execution import RECEIVE, SEND, NodePhase, node_programs

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from netloom.routing import DModK, RandomUp, SModK, dependency_cycle, find_deadlock, paths
-from netloom.routing.rules import drawn_up
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
 from netloom.topology.families import xgft
@@ -86,7 +85,7 @@ def test_random_up_lists_every_way_once(shape):
 def test_drawn_paths_are_as_likely_as_listed_ones():
     network = topology("xgft:2x2x2/1x2x2/1x2x1")
     many = np.zeros(4000, np.int32)
-    drawn = drawn_up(network, many, many + 7, np.random.default_rng(5))
+    drawn = RandomUp().drawn(network, many, many + 7, np.random.default_rng(5))
     counts = Counter(tuple(drawn[path].tolist()) for path in range(len(drawn)))
     listed = paths(network, RandomUp(), [0], [7])
     assert set(counts) == {tuple(listed[path].tolist()) for path in range(len(listed))}

@@ -1,11 +1,12 @@
-"""Names of array types.
+"""Names of array types, and of what groups that follow each other need.
 
 Integers are int32 where there are many, such as ends of channels and paths, and int64 elsewhere.
-A docstring says which, and the shape. Other types are spelled out.
+A docstring says which, and the shape. Rare types are spelled out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,5 +21,53 @@ Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 """Truth values."""
 
+Int8s: TypeAlias = NDArray[np.int8]
+Int16s: TypeAlias = NDArray[np.int16]
+UInt8s: TypeAlias = NDArray[np.uint8]
+UInt64s: TypeAlias = NDArray[np.uint64]
+"""Integers of few bits, or without a sign: of large tables, kinds, GUIDs and hashes."""
+
 Records: TypeAlias = NDArray[Any]
 """Records of several fields, or numbers whose type the caller knows."""
+
+NO_INT32S, NO_INT64S = np.zeros(0, np.int32), np.zeros(0, np.int64)
+"""No integers, where a record or a kernel takes some and there are none."""
+
+
+def starts_of(counts: Ints | Bools | Sequence[int]) -> Ints:
+    """Return where groups of so many members begin that follow each other, and the last ends.
+
+    int64[len(counts) + 1].
+
+    Examples
+    --------
+    >>> starts_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.append(0, np.cumsum(counts, dtype=np.int64))
+
+
+def places_within(counts: Ints | Sequence[int]) -> Ints:
+    """Return the place of each member of such groups within its own: int64[sum of counts].
+
+    Examples
+    --------
+    >>> places_within([2, 0, 3]).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    starts = starts_of(counts)
+    return np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
+
+
+def places_among(keys: Ints) -> Ints:
+    """Return the place of each key among its equals, in the order in which they come: int64[keys].
+
+    Examples
+    --------
+    >>> places_among(np.array([7, 5, 7, 7, 5])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(keys, kind="stable")
+    ordered, found = keys[order], np.empty(len(keys), np.int64)
+    found[order] = np.arange(len(keys)) - np.searchsorted(ordered, ordered)
+    return found

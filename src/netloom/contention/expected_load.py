@@ -60,6 +60,7 @@ from netloom.routing.by_hop.tables import channels_by_port
 from netloom.routing.ragged import Legs, legs
 from netloom.routing.rules import (
     JOINED,
+    ByTarget,
     Detour,
     Ways,
     cube_tables,
@@ -69,9 +70,7 @@ from netloom.routing.rules import (
     is_hyperx,
     listed,
     shortest_ways,
-    target_numbers,
     walked,
-    ways_of,
     whole_tree,
 )
 from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
@@ -738,8 +737,8 @@ def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any
         if isinstance(routing, Spread):
             _walk(demand, inside, lambda row, column: followed(topology, column, row))
         elif to_ports:
-            assert isinstance(routing, MinimalGroup | DimensionOrder)
-            ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
+            assert isinstance(routing, ByTarget)
+            ways, numbers, pick = routing.ways(topology), routing.numbers(topology), routing.pick
             leave, host = topology.ejection_router, topology.port_host
 
             def walk(row: Ints, column: Ints) -> Paths:

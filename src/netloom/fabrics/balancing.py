@@ -19,9 +19,8 @@ from operator import or_
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Int16s, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, figure, unseen
 from netloom.base.progress import counting
@@ -38,9 +37,8 @@ from netloom.routing.forwarding.tables import (
 from netloom.routing.ragged import legs
 from netloom.routing.rules import ranked
 from netloom.topology import Topology
+from netloom.topology.core import Wiring
 from netloom.topology.faults import working_nodes
-
-Wiring = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
 State = tuple[Ints, Ints, Ints, Floats, Floats]
 
@@ -84,7 +82,7 @@ class Ways:
 
     height: Ints
     exits: Ints
-    near: NDArray[np.int16]
+    near: Int16s
     falls: Bools
     unreached: int
     longer: int
@@ -93,12 +91,6 @@ class Ways:
     def plain(self) -> bool:
         """Whether these are all shortest ways, which may need several lanes."""
         return bool((self.height == 0).all())
-
-
-def wiring_of(topology: Topology) -> Wiring:
-    """Return the channels between routers as kernels take them."""
-    inside = topology.routers
-    return (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
 
 
 def shortest_ways(topology: Topology) -> Ways:
@@ -133,8 +125,7 @@ def tree_ways(topology: Topology, shortest: Ways, installed: Ints | None = None)
     lost = (found.near < 0) & (shortest.near >= 0)
     if not lost.any():
         return found
-    cabling = topology.cabling  # end points of any kind
-    ends = bearing if cabling is None else np.union1d(bearing, cabling.others.router)
+    ends = np.union1d(bearing, topology.others.router)  # of any kind
     needed = lost[np.ix_(np.isin(found.exits, ends), ends)].any()
     if not needed and len(found.exits) * topology.num_network_channels > MOST_TURNED:
         return found
@@ -191,7 +182,7 @@ def _ways(topology: Topology, height: Ints, shortest: Ways | None) -> Ways:
     bearing, weight = bearing_routers(topology)
     rest = np.setdiff1d(np.arange(topology.num_routers), bearing)
     ends = np.concatenate([bearing, rest]).astype(np.int32)
-    near, falls = nearness(ends, height, wiring_of(topology))
+    near, falls = nearness(ends, height, topology.routers.wiring())
     unreached = longer = 0
     if shortest is not None:
         block = np.ix_(np.arange(len(bearing)), bearing)
@@ -516,8 +507,8 @@ class Search:
 
     def in_lanes(self, found: Candidate) -> Candidate:
         """Return a table with the lanes that it needs. They are shared with other end points."""
-        cabling, rows = self.topology.cabling, found.table.next_channel
-        asked = self.others if cabling is not None and len(cabling.others) else None
+        asked = self.others if len(self.topology.others) else None
+        rows = found.table.next_channel
         lanes = layered(self.topology, rows, others=asked, most=MOST_COUNTED)
         count = int(lanes.level.max(initial=0)) + 1
         table = replace(found.table, lanes=lanes if count > 1 else None)
@@ -698,7 +689,7 @@ def problem_of(topology: Topology, ways: Ways) -> Problem:
     column[bearing] = np.arange(len(bearing))
     bandwidth = np.ascontiguousarray(topology.routers.channel_bandwidth, np.float64)
     ends, sent = topology.ejection_router, np.ascontiguousarray(sent)
-    return Problem(topology, ways, wiring_of(topology), ends, sent, column, bandwidth)
+    return Problem(topology, ways, topology.routers.wiring(), ends, sent, column, bandwidth)
 
 
 def judge_of(problem: Problem, seed: int, most: int = MATCHINGS) -> Judge:

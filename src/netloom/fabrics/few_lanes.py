@@ -305,6 +305,4 @@ def _table_of(topology: Topology, search: Search) -> ForwardingTable:
 def exits_of_others(topology: Topology) -> Ints:
     """Return the routers of a table's other rows: those of other end points, then all."""
     routers = np.arange(topology.num_routers, dtype=np.int32)
-    if topology.cabling is None:
-        return routers
-    return np.concatenate([topology.cabling.others.router, routers]).astype(np.int32)
+    return np.concatenate([topology.others.router, routers]).astype(np.int32)

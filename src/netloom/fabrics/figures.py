@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import NO_INT64S, Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
@@ -757,7 +757,7 @@ def _destinations(
     owner = topology.port_host
     rows = rows[np.isin(owner[rows], figures.taking)]
     if len(rows) * topology.num_routers > MOST_FOLLOWED:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return NO_INT64S, NO_INT64S
     counts = np.zeros(topology.num_hosts, np.int64)
     for row in rows.tolist():
         counts[owner[row]] += ways_of(topology, table, figures.taking, (row,)).paths[channel]

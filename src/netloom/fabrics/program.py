@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, starts_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.provenance import DEFAULT_SEED
@@ -28,13 +28,7 @@ from netloom.fabrics.balancing import (
     tree_ways,
 )
 from netloom.fabrics.figures import Cable, cable, pairs_reached, ways_of
-from netloom.routing.forwarding.tables import (
-    ForwardingTable,
-    forwarded_paths,
-    lane_circle,
-    lanes_used,
-    layered,
-)
+from netloom.routing.forwarding.tables import ForwardingTable, lane_circle, lanes_used, layered
 from netloom.routing.ragged import legs
 from netloom.topology import Topology
 
@@ -113,7 +107,7 @@ def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> F
     NoRouteError
         If the table does not lead to a host that the program sends to.
     """
-    routed = forwarded_paths(topology, table, flows.source, flows.target).whole(topology)
+    routed = table.paths(topology, flows.source, flows.target).whole(topology)
     volume = np.repeat(flows.volume, np.diff(routed.offsets))
     load = np.bincount(routed.channels, weights=volume, minlength=topology.num_channels)
     return np.asarray(load / topology.channel_bandwidth)
@@ -155,7 +149,7 @@ def for_program(
     rows, entries, sums = _summed(ends.target_port, ends.entry, flows.volume)
     order = np.lexsort((-sums, rows))
     known, counts = np.unique(rows, return_counts=True)
-    listed = np.append(0, np.cumsum(counts)).astype(np.int64), entries[order], sums[order]
+    listed = starts_of(counts), entries[order], sums[order]
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))
@@ -322,8 +316,7 @@ def in_lanes(topology: Topology, table: ForwardingTable, most: int) -> Forwardin
     >>> in_lanes(torus(5), table, 1) is None, lanes_used(in_lanes(torus(5), table, 2))
     (True, 2)
     """
-    cabling = topology.cabling
-    everyone = cabling is not None and len(cabling.others) > 0
+    everyone = len(topology.others) > 0
     try:
         if lanes_used(table) <= most and not lane_circle(topology, table, everyone=everyone):
             return table

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, UInt8s, UInt64s, places_within
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
@@ -183,8 +182,8 @@ class Changes(Figures):
     router: Ints = unseen()
     goal: Ints = unseen()
     lid: Ints = unseen()
-    old_port: NDArray[np.uint8] = unseen()
-    new_port: NDArray[np.uint8] = unseen()
+    old_port: UInt8s = unseen()
+    new_port: UInt8s = unseen()
     gone: Bools = unseen()
 
     def table(self) -> pl.DataFrame:
@@ -239,7 +238,7 @@ def table_changes(
     leads = rows[0][row, router] >= 0
     arrives = here & (before[row, router] == every.port[row])
     many = 1 << every.lmc[row]
-    lid = every.lid[row].repeat(many) + np.arange(many.sum()) - (many.cumsum() - many).repeat(many)
+    lid = every.lid[row].repeat(many) + places_within(many)
     said = np.stack([router, row, before[row, router], after[row, router], ~(leads | arrives)])
     said = said.repeat(many, axis=1)
     order = np.lexsort((lid, said[0]))
@@ -299,7 +298,7 @@ def write_lfts(topology: Topology, table: tables.ForwardingTable, path: str | Pa
         row = int(np.argmax(table.undelivered))
         found = f"a table that does not deliver to '{tables.addresses(topology).name[row]}'"
         raise InputError(f"routing {table}", found, "one that does")
-    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
+    every, owner = tables.addresses_by_lid(topology)
     ports = tables.port_table(topology, with_others(topology, table))
     lids = np.flatnonzero(owner >= 0)
     rows = owner[lids]
@@ -327,45 +326,23 @@ def write_lfts(topology: Topology, table: tables.ForwardingTable, path: str | Pa
 
 
 def with_others(topology: Topology, table: tables.ForwardingTable) -> tables.ForwardingTable:
-    """Return a table that leads to all end points. One that does already is returned as it is.
+    """Return a table of a subnet that leads to all end points. One that does stays as it is.
 
-    Packets between hosts keep their paths. Packets to other end points and to routers, and packets
-    from other end points, get new ones. These are the shortest that close no circle of packets that
-    wait for each other, if possible. Packets to other end points take service level 0.
+    Packets between hosts keep their paths. Packets to other end points and to routers take ways up
+    and then down (``tree_ways``), at service level 0.
 
     Examples
     --------
     >>> from netloom.routing.forwarding.engines import minhop
     >>> from netloom.topology import topology
-    >>> net = topology("leaf-spine:2x2x2")
-    >>> with_others(net, minhop(net)).others.tolist()
-    [[-1, 2, 4, 6], [0, -1, 5, 7], [0, 2, -1, 6], [1, 3, 4, -1]]
+    >>> net = topology("fabric:examples/dgx-40.ibnetdiscover")
+    >>> hosts_only = replace(minhop(net), others=None)
+    >>> with_others(net, hosts_only).others.shape == minhop(net).others.shape
+    True
     """
-    every = tables.addresses(topology)
-    if table.others is not None or len(table.next_channel) == len(every):
+    if table.others is not None:
         return table
-    from netloom.fabrics.kernels.ways import fill_ways, keep_crossed, use_ways
-
-    graph = tables.dependency_graph(topology)
-    enters = topology.routers.channel_target
-    hosts, ends = np.zeros((2, topology.num_routers), np.bool_)
-    hosts[topology.injection_router] = True
-    ends[every.router[every.kind < 2]] = True
-    rows = np.full((len(every), topology.num_routers), -1, np.int32)
-    at_hosts = rows[: len(table.next_channel)]
-    at_hosts[:] = table.next_channel
-    if (ends & ~hosts).any():
-        keep_crossed(at_hosts, hosts, enters)
-    entered = np.broadcast_to(hosts, at_hosts.shape)
-    if table.lanes is not None:
-        entered = entered & (table.lanes.level[: len(entered)] == 0)
-    use_ways(at_hosts, entered, graph)
-    inside = topology.routers
-    pairs = np.unique(np.stack([inside.channel_source, inside.channel_target]), axis=1)
-    neighbours = np.bincount(pairs[0], minlength=inside.num_routers)
-    order = np.argsort(np.argsort(-neighbours, kind="stable"), kind="stable")  # most of them first
-    fill_ways(rows, every.router.astype(np.int32), ends, order, graph)
-    return replace(table, next_channel=at_hosts, others=rows[len(at_hosts) :])
+    return replace(table, others=other_rows(topology, tree_ways(topology, shortest_ways(topology))))
 
 
 MOST_PAIRS = 2**24
@@ -485,9 +462,7 @@ def write_levels(topology: Topology, table: tables.ForwardingTable, path: str | 
     return written
 
 
-def _levels(
-    topology: Topology, table: tables.ForwardingTable, path: str | Path
-) -> NDArray[np.uint8]:
+def _levels(topology: Topology, table: tables.ForwardingTable, path: str | Path) -> UInt8s:
     """Return the level of packets to each end point but routers, from each router."""
     cabling = tables.addressed(topology, str(path))
     ends = topology.num_ports + len(cabling.others)
@@ -502,7 +477,7 @@ def _levels(
     return level
 
 
-def _guids(guids: NDArray[np.uint64]) -> str:
+def _guids(guids: UInt64s) -> str:
     return ", ".join(f"0x{guid:016x}" for guid in guids.tolist())
 
 

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from os.path import isfile
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Ints
 from netloom.base.declared import declared
-from netloom.base.errors import InputError, NoRouteError
+from netloom.base.errors import InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import listed, or_near
 from netloom.routing import rules
 from netloom.routing.forwarding.engines import ENGINES, nue
 from netloom.routing.forwarding.lfts import read_lfts
-from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
-from netloom.routing.ragged import Paths, legs
-from netloom.routing.source_routing import (
-    SourceRoutes,
-    Steps,
-    read_routes,
-    routed_paths,
-    source_routes,
-)
+from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.ragged import Paths
+from netloom.routing.source_routing import SourceRoutes, Steps, read_routes, source_routes
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape
@@ -105,7 +99,7 @@ def rows() -> list[tuple[str, list[str]]]:
     return found
 
 
-NamedRouting: TypeAlias = rules.Named | rules.DimensionOrder | rules.Ecmp | rules.Valiant
+NamedRouting: TypeAlias = rules.Rule
 """What ``parse_routing`` reads from the routing's own name."""
 
 Routing: TypeAlias = NamedRouting | SourceRoutes | ForwardingTable
@@ -171,13 +165,10 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
             raise InputError("routing", f"'{spec}' on {topology.name}", wanted)
         words = argument.split(",") if argument else []
         routing = rules.DimensionOrder(tuple(whole_number(word, where=spec) for word in words))
-        if rules.is_hyperx(topology):
-            rules.check_fits(topology, routing)  # refuses an order that is none here
-        else:
-            rules.cube_tables(topology.routers, routing)  # so does this
+        routing.check(topology)
         return routing
     if name in _PLAIN and not argument:
-        rules.check_fits(topology, _PLAIN[name])
+        _PLAIN[name].check(topology)
         return _PLAIN[name]
     if name in _HASHED:
         seed = whole_number(argument, where=spec) if argument else rules.Ecmp().seed
@@ -267,19 +258,7 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     """
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
-    if isinstance(routing, rules.DimensionOrder) and rules.is_hyperx(topology):
-        return rules.single_paths(topology, routing, from_node, to_node)
-    if type(routing) in _BETWEEN_HOSTS:
-        return _BETWEEN_HOSTS[type(routing)](topology, routing, from_node, to_node)
-    between, ends = _BETWEEN_ROUTERS[type(routing)], legs(topology, from_node, to_node)
-    try:
-        return ends.around(between(topology.routers, routing, ends.entry, ends.exit))
-    except NoRouteError as lost:  # of two routers
-        if topology.direct:
-            raise
-        pair = np.argmax((ends.entry == lost.source) & (ends.exit == lost.target))
-        why = "hosts that can reach each other"
-        raise NoRouteError(int(from_node[pair]), int(to_node[pair]), why, lost.where) from None
+    return routing.paths(topology, from_node, to_node)
 
 
 def draw_paths(
@@ -315,11 +294,9 @@ def draw_paths(
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
     rng = np.random.default_rng(seed)
-    if isinstance(routing, rules.RandomUp):
-        return rules.drawn_up(topology, from_node, to_node, rng)
-    if isinstance(routing, rules.Minimal | rules.Valiant):
-        return rules.drawn_paths(topology, routing, from_node, to_node, rng)
-    return paths(topology, routing, from_node, to_node)
+    if isinstance(routing, rules.Rule):
+        return routing.drawn(topology, from_node, to_node, rng)
+    return routing.paths(topology, from_node, to_node)
 
 
 def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
@@ -419,29 +396,3 @@ _FILES: dict[str, Callable[[Topology, str], Routing]] = {"lfts": read_lfts, "rou
 """What reads routings from files."""
 
 _HASHED = {"ecmp": False, "ecmp-polarised": True}
-
-_Between: TypeAlias = "Callable[[Topology, Any, Ints, Ints], Paths]"
-
-_BETWEEN_HOSTS: dict[type, _Between] = {
-    rules.DModK: rules.tree_paths,
-    rules.SModK: rules.tree_paths,
-    rules.RandomUp: rules.tree_paths,
-    rules.Minimal: rules.several_paths,
-    rules.Valiant: rules.several_paths,
-    rules.MinimalGroup: rules.single_paths,
-    rules.UpDown: lambda network, _, here, there: rules.up_down_paths(network, here, there),
-    rules.Ecmp: rules.ecmp_paths,
-    rules.Spread: lambda network, _, here, there: forwarded_paths(
-        network, ForwardingTable("spread", rules.spread_table(network)), here, there
-    ),
-    SourceRoutes: routed_paths,
-    ForwardingTable: forwarded_paths,
-}
-"""What lists the paths of routings that see hosts."""
-
-_BETWEEN_ROUTERS: dict[type, _Between] = {
-    rules.DimensionOrder: rules.dimension_order_paths,
-    rules.ShortestPath: lambda network, _, here, there: rules.shortest_paths(network, here, there),
-    rules.Layered: lambda network, _, here, there: rules.layered_paths(network, here, there),
-}
-"""What lists the paths of routings for which the routers are all."""

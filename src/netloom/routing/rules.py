@@ -26,11 +26,23 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import (
+    NO_INT64S,
+    Bools,
+    Ints,
+    UInt64s,
+    places_among,
+    places_within,
+    starts_of,
+)
 from netloom.base.errors import InputError
-from netloom.routing.forwarding.tables import MOST_ENTRIES, dependency_graph, senders
+from netloom.routing.forwarding.tables import (
+    MOST_ENTRIES,
+    ForwardingTable,
+    dependency_graph,
+    senders,
+)
 from netloom.routing.ragged import (
     DIGITS,
     DRAWN,
@@ -47,11 +59,70 @@ from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape, joined
 from netloom.topology.families import tree_ends
 from netloom.topology.measures import router_heights
 
+
+class Rule:
+    """A routing that a rule says. ``several``: whether a pair may have several paths."""
+
+    several: ClassVar[bool] = False
+
+    def check(self, topology: Topology) -> None:
+        """Raise InputError if it does not fit a network."""
+
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return all paths of every pair of hosts (see ``parse.paths``)."""
+        raise NotImplementedError
+
+    def drawn(
+        self, topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator
+    ) -> Paths:
+        """Return one path of every pair, drawn with its probability (see ``parse.draw_paths``)."""
+        del rng
+        return self.paths(topology, sources, targets)
+
+
+class Named(Rule):
+    """A rule that its name says whole."""
+
+    _name: ClassVar[str]
+
+    def __init_subclass__(cls, *, name: str, several: bool = False) -> None:
+        cls._name, cls.several = name, several
+
+    def __str__(self) -> str:
+        return self._name
+
+
+class ByTarget(Rule):
+    """A rule of ways, of which a target's number picks one among equal channels.
+
+    ``pick`` says how: see ``kernels.several.walk_paths``.
+    """
+
+    pick: ClassVar[int]
+
+    def ways(self, topology: Topology) -> Ways:
+        """Return its ways between routers. InputError: there are none."""
+        raise NotImplementedError
+
+    def numbers(self, topology: Topology) -> Ints:
+        """Return the number of each host as a target, int64[num_hosts]."""
+        raise NotImplementedError
+
+    def check(self, topology: Topology) -> None:
+        """Raise InputError if it does not fit a network."""
+        self.ways(topology)
+
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair of hosts."""
+        pairs, numbers = (topology, sources, targets), self.numbers(topology)[targets]
+        return walked_between(*pairs, self.ways(topology), numbers, pick=self.pick)
+
+
 # -- dimension order -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class DimensionOrder:
+class DimensionOrder(ByTarget):
     """Dimension-order routing (e-cube, XY): minimal, deterministic, on k-ary n-cubes only.
 
     Attributes
@@ -62,12 +133,47 @@ class DimensionOrder:
         way round a ring, where both ways are as short, the + direction is taken.
     """
 
-    several: ClassVar[bool] = False
+    pick = WHOLE
 
     order: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return "dimension-order" + (":" + ",".join(map(str, self.order)) if self.order else "")
+
+    def ways(self, topology: Topology) -> Ways:
+        """Return its ways between routers, where nothing is broken."""
+        if topology.broken:
+            found = f"'{self}' on {topology.name}"
+            raise InputError("routing", found, "spread or another that goes round what is broken")
+        return ordered_ways(topology, self.order)
+
+    def numbers(self, topology: Topology) -> Ints:
+        """Return the sum of the coordinates of a target's router + its place among its hosts.
+
+        On a HyperX it picks one of the lanes of a hop. So the targets that a hop leads to share its
+        lanes, whichever coordinates they have in common.
+        """
+        router = np.arange(topology.num_hosts)
+        router[topology.port_host[::-1]] = topology.ejection_router[::-1]
+        coordinates = np.stack(np.unravel_index(router, dimensions(topology)))
+        return np.asarray(places_among(router) + coordinates.sum(axis=0))
+
+    def check(self, topology: Topology) -> None:
+        """Raise InputError if it does not fit a network, or names no order of its dimensions."""
+        if is_hyperx(topology):
+            self.ways(topology)
+        else:
+            cube_tables(topology.routers, self)
+
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair of hosts."""
+        if is_hyperx(topology):
+            return super().paths(topology, sources, targets)
+        from netloom.routing.kernels.dimension_order import fill_paths, path_offsets
+
+        tables, ends = cube_tables(topology.routers, self), legs(topology, sources, targets)
+        offsets = path_offsets(tables, ends.entry, ends.exit)
+        return ends.around(Paths(offsets, fill_paths(tables, ends.entry, ends.exit, offsets)))
 
 
 def full_order(order: Sequence[int], count: int) -> tuple[int, ...]:
@@ -117,17 +223,6 @@ def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
     )
 
 
-def dimension_order_paths(
-    topology: Topology, routing: DimensionOrder, sources: Ints, targets: Ints
-) -> Paths:
-    """Return the dimension-order path of every pair (see ``paths``)."""
-    from netloom.routing.kernels.dimension_order import fill_paths, path_offsets
-
-    tables = cube_tables(topology, routing)
-    offsets = path_offsets(tables, sources, targets)
-    return Paths(offsets, fill_paths(tables, sources, targets, offsets))
-
-
 def half_way_round(cube: Cube, source: Ints, target: Ints) -> Bools:
     """Return which pairs of nodes are half-way round a ring from each other in some dimension.
 
@@ -158,6 +253,7 @@ def half_way_round(cube: Cube, source: Ints, target: Ints) -> Bools:
 # -- ways ------------------------------------------------------------------------------------------
 
 
+CONNECTED = "hosts that can reach each other"
 JOINED = "a way by the channels that this routing may use"
 
 
@@ -200,8 +296,7 @@ def shortest_ways(topology: Topology) -> Ways:
     apart = topology.num_ends - topology.num_routers  # hosts that are no routers
     group[:apart] = np.arange(1, apart + 1)
     rank = np.zeros(topology.num_channels, np.int32)
-    wires = topology.source_end, topology.target_end, *topology.incoming(), *topology.outgoing()
-    return Ways(group, np.arange(topology.num_ends, dtype=np.int32), rank, *wires)
+    return Ways(group, np.arange(topology.num_ends, dtype=np.int32), rank, *topology.wiring())
 
 
 def legal_ways(net: Topology, up: Bools) -> tuple[Ways, Ints]:
@@ -307,19 +402,6 @@ MOST_HOPS = 2**28
 NO_SALTS = np.zeros(0, np.uint64)
 
 
-class Named:
-    """A routing that its name says whole. ``several``: whether a pair may have several paths."""
-
-    several: ClassVar[bool]
-    _name: ClassVar[str]
-
-    def __init_subclass__(cls, *, name: str, several: bool = False) -> None:
-        cls._name, cls.several = name, several
-
-    def __str__(self) -> str:
-        return self._name
-
-
 @dataclass(frozen=True)
 class Minimal(Named, name="minimal", several=True):
     """Any shortest path: at every router, each channel that leads one hop nearer is as likely.
@@ -329,9 +411,23 @@ class Minimal(Named, name="minimal", several=True):
     need not be equally likely.
     """
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return all shortest paths. InputError: they are more than ``MOST_PATHS``."""
+        ends, ways = legs(topology, sources, targets), shortest_ways(topology.routers)
+        where, hosts = f"{self} on {topology.name}", (sources, targets)
+        return ends.around(listed(ways, ends.entry, ends.exit, hosts=hosts, where=where))
+
+    def drawn(
+        self, topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator
+    ) -> Paths:
+        """Return one path of every pair, drawn channel by channel."""
+        numbers = rng.integers(0, 2**62, len(sources))
+        ways = shortest_ways(topology.routers)
+        return walked_between(topology, sources, targets, ways, numbers, pick=DRAWN)
+
 
 @dataclass(frozen=True)
-class MinimalGroup(Named, name="minimal-group"):
+class MinimalGroup(ByTarget, Named, name="minimal-group"):
     """On a dragonfly, local, global, local: by a direct link between the two groups.
 
     Of several such ways the shortest, of several of these one by the target's number: as digits,
@@ -340,9 +436,19 @@ class MinimalGroup(Named, name="minimal-group"):
     and down again at either side.
     """
 
+    pick = DIGITS
+
+    def ways(self, topology: Topology) -> Ways:
+        """Return its ways between routers. InputError: the network is no dragonfly."""
+        return group_ways(topology, str(self))
+
+    def numbers(self, topology: Topology) -> Ints:
+        """Return the hosts' own numbers."""
+        return np.arange(topology.num_hosts)
+
 
 @dataclass(frozen=True)
-class Valiant:
+class Valiant(Rule):
     """By way of a router or group that is drawn at random, whatever the traffic.
 
     Attributes
@@ -365,6 +471,53 @@ class Valiant:
 
     def __str__(self) -> str:
         return "valiant" if self.over == "routers" else "valiant-group"
+
+    def check(self, topology: Topology) -> None:
+        """Raise InputError if a network has no groups, and these are wanted, or no such router."""
+        detour(topology, self)
+
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return all paths: every first part with every second one that follows.
+
+        Raises
+        ------
+        InputError
+            If they are more than ``MOST_PATHS``.
+        """
+        ends, trip = legs(topology, sources, targets), detour(topology, self)
+        where = f"{self} on {topology.name}"
+        straight, own = trip.straight(ends.entry, ends.exit)
+        counts = np.where(straight, 1, len(trip.goals))
+        check_paths(counts.sum(), where)
+        pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
+        goals = np.where(straight[pair], own[pair], trip.goals[places_within(counts)])
+        begin, pairs = ends.entry[pair], (sources[pair], targets[pair])
+        there = listed(trip.out, begin, goals.astype(np.int32), hosts=pairs, where=where)
+        assert there.pair is not None
+        assert there.probability is not None
+        begun = pair[there.pair]
+        begin = ends_of(trip.ways, there, ends.entry[begun])
+        pairs = sources[begun], targets[begun]
+        back = listed(trip.ways, begin, ends.exit[begun], hosts=pairs, where=where)
+        assert back.pair is not None
+        assert back.probability is not None
+        found = end_to_end(there.taken(back.pair), back)
+        chance = (there.probability / counts[begun])[back.pair] * back.probability
+        return ends.around(Paths(found.offsets, found.channels, begun[back.pair], chance))
+
+    def drawn(
+        self, topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator
+    ) -> Paths:
+        """Return one path of every pair, of which both parts and what is between are drawn."""
+        numbers = rng.integers(0, 2**62, (3, len(sources)))
+        ends, hosts = legs(topology, sources, targets), (sources, targets)
+        trip = detour(topology, self)
+        straight, own = trip.straight(ends.entry, ends.exit)
+        goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
+        there = walked(trip.out, ends.entry, goals, numbers[0], hosts=hosts, pick=DRAWN)
+        begin = ends_of(trip.ways, there, ends.entry)
+        back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
+        return ends.around(end_to_end(there, back))
 
 
 Several: TypeAlias = Minimal | Valiant
@@ -421,8 +574,8 @@ def listed(
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
-    offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
-    first_path = np.append(0, np.cumsum(counts))
+    offsets = starts_of(hops[pair])
+    first_path = starts_of(counts)
     channels, chance = list_paths(ways, by_goal, sources, goals, first_path, offsets)
     return Paths(offsets, channels, pair, chance)
 
@@ -444,7 +597,7 @@ def walked(
     *,
     hosts: Hosts | None = None,
     pick: int,
-    salts: NDArray[np.uint64] = NO_SALTS,
+    salts: UInt64s = NO_SALTS,
     wanted: str = JOINED,
 ) -> Paths:
     """Return one path of each pair of routers: each pair's number picks among equal channels.
@@ -474,24 +627,6 @@ def walked_between(
     ends = legs(topology, sources, targets)
     hosts = sources, targets
     return ends.around(walked(ways, ends.entry, ends.exit, numbers, hosts=hosts, **how))
-
-
-def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder) -> Ways:
-    """Return the ways between routers by a routing.
-
-    Raises
-    ------
-    InputError
-        If the routing does not fit the network.
-    """
-    if isinstance(routing, Minimal):
-        return shortest_ways(topology.routers)
-    if isinstance(routing, MinimalGroup):
-        return group_ways(topology, str(routing))
-    if topology.broken:
-        found = f"'{routing}' on {topology.name}"
-        raise InputError("routing", found, "spread or another that goes round what is broken")
-    return ordered_ways(topology, routing.order)
 
 
 def detour(topology: Topology, routing: Valiant) -> Detour:
@@ -525,100 +660,6 @@ def host_routers(topology: Topology, asked: str) -> Ints:
     return both
 
 
-def several_paths(topology: Topology, routing: Several, sources: Ints, targets: Ints) -> Paths:
-    """Return all paths of every pair of hosts, with their probabilities (see ``paths``).
-
-    Raises
-    ------
-    InputError
-        If there are more than ``MOST_PATHS``.
-    NoRouteError
-        If a pair has no path.
-    """
-    ends, hosts = legs(topology, sources, targets), (sources, targets)
-    where = f"{routing} on {topology.name}"
-    if isinstance(routing, Minimal):
-        ways = ways_of(topology, routing)
-        return ends.around(listed(ways, ends.entry, ends.exit, hosts=hosts, where=where))
-    # by way of all goals: every first part with every second one that follows
-    trip = detour(topology, routing)
-    straight, own = trip.straight(ends.entry, ends.exit)
-    counts = np.where(straight, 1, len(trip.goals))
-    check_paths(counts.sum(), where)
-    pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
-    drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
-    goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
-    begin, pairs = ends.entry[pair], (sources[pair], targets[pair])
-    there = listed(trip.out, begin, goals, hosts=pairs, where=where)
-    assert there.pair is not None
-    assert there.probability is not None
-    begun = pair[there.pair]
-    begin, pairs = ends_of(trip.ways, there, ends.entry[begun]), (sources[begun], targets[begun])
-    back = listed(trip.ways, begin, ends.exit[begun], hosts=pairs, where=where)
-    assert back.pair is not None
-    assert back.probability is not None
-    found = end_to_end(there.taken(back.pair), back)
-    chance = (there.probability / counts[begun])[back.pair] * back.probability
-    return ends.around(Paths(found.offsets, found.channels, begun[back.pair], chance))
-
-
-def drawn_paths(
-    topology: Topology, routing: Several, sources: Ints, targets: Ints, rng: np.random.Generator
-) -> Paths:
-    """Return one path of every pair of hosts, drawn with its probability (see ``draw_paths``).
-
-    Raises
-    ------
-    NoRouteError
-        If a pair has no path.
-    """
-    numbers = rng.integers(0, 2**62, (3, len(sources)))
-    if isinstance(routing, Minimal):
-        way = ways_of(topology, routing), numbers[0]
-        return walked_between(topology, sources, targets, *way, pick=DRAWN)
-    ends, hosts = legs(topology, sources, targets), (sources, targets)
-    trip = detour(topology, routing)
-    straight, own = trip.straight(ends.entry, ends.exit)
-    goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
-    there = walked(trip.out, ends.entry, goals, numbers[0], hosts=hosts, pick=DRAWN)
-    begin = ends_of(trip.ways, there, ends.entry)
-    back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
-    return ends.around(end_to_end(there, back))
-
-
-def single_paths(
-    topology: Topology, routing: MinimalGroup | DimensionOrder, sources: Ints, targets: Ints
-) -> Paths:
-    """Return the path of every pair of hosts, where targets share equal channels (see ``paths``).
-
-    Raises
-    ------
-    InputError
-        If the routing does not fit the network.
-    NoRouteError
-        If a pair has no path.
-    """
-    ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
-    return walked_between(topology, sources, targets, ways, numbers[targets], pick=pick)
-
-
-def target_numbers(topology: Topology, routing: MinimalGroup | DimensionOrder) -> tuple[Ints, int]:
-    """Return the number by which each target picks among equal channels, and how it does.
-
-    On a dragonfly a host's own number, by its digits. On a HyperX (the sum of its router's
-    coordinates + its place among the router's hosts) modulo the lanes. So the targets that a hop
-    leads to share its lanes, whichever coordinates they have in common.
-    """
-    if isinstance(routing, MinimalGroup):
-        return np.arange(topology.num_hosts), DIGITS
-    router = np.arange(topology.num_hosts)
-    router[topology.port_host[::-1]] = topology.ejection_router[::-1]
-    order = np.argsort(router, kind="stable")
-    place = np.empty(len(router), np.int64)
-    place[order] = np.arange(len(router)) - np.searchsorted(router[order], router[order])
-    return place + np.sum(np.unravel_index(router, dimensions(topology)), axis=0), WHOLE
-
-
 def ends_of(ways: Ways, paths: Paths, sources: Ints) -> Ints:
     """Return the router where each path ends, given where it begins."""
     found = sources.copy()
@@ -637,16 +678,6 @@ def end_to_end(first: Paths, second: Paths) -> Paths:
     return Paths(offsets, channels)
 
 
-def check_fits(topology: Topology, routing: object) -> None:
-    """Raise InputError if a routing does not fit a network."""
-    if isinstance(routing, Valiant):
-        detour(topology, routing)
-    elif isinstance(routing, DModK | SModK | RandomUp):
-        whole_tree(topology, routing)
-    elif isinstance(routing, Minimal | MinimalGroup | DimensionOrder):
-        ways_of(topology, routing)
-
-
 MOST_PORTS = 62
 """Most channels that leave a router where listed paths seek layers before they count hops."""
 
@@ -662,17 +693,12 @@ class ShortestPath(Named, name="shortest-path"):
     hold it. It is minimal and deterministic, but may deadlock: ``find_deadlock`` tells.
     """
 
-
-def shortest_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
-    """Return the table's path of every pair (see ``paths``).
-
-    Raises
-    ------
-    NoRouteError
-        If a target cannot be reached.
-    """
-    first, ways = np.zeros(len(sources), np.int64), shortest_ways(topology)
-    return walked(ways, sources, targets, first, pick=WHOLE, wanted="a connected network")
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the table's path of every pair."""
+        ways, first = shortest_ways(topology.routers), np.zeros(len(sources), np.int64)
+        wanted = "a connected network" if topology.direct else CONNECTED
+        pairs = topology, sources, targets
+        return walked_between(*pairs, ways, first, pick=WHOLE, wanted=wanted)
 
 
 @dataclass(frozen=True)
@@ -693,32 +719,28 @@ class Layered(Named, name="layered"):
     ones that can take them. A packet may use any VC of the layer that it is in.
     """
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair."""
+        from netloom.routing.kernels.layers import fill_detours
+        from netloom.routing.kernels.several import measure_ways
 
-def layered_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
-    """Return the path of every pair (see ``paths``).
-
-    Raises
-    ------
-    NoRouteError
-        If a target cannot be reached.
-    """
-    from netloom.routing.kernels.layers import fill_detours
-    from netloom.routing.kernels.several import measure_ways
-
-    whole = topology.whole
-    channel_of = np.full(whole.num_channels, -1, np.int32)
-    channel_of[topology.whole_channel] = np.arange(topology.num_channels)
-    if isinstance(whole, Cube):
-        tables = cube_tables(whole, DimensionOrder())
-    else:
-        none, flat = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
-        tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
-    orders = np.stack([tables.order, tables.order[::-1]])
-    ways, by_target = shortest_ways(topology), np.argsort(targets, kind="stable")
-    pairs = by_target, sources, targets
-    hops, _ = measure_ways(ways, *pairs, counted=False)
-    offsets = offsets_of(hops, sources, targets, "nodes that work")
-    return Paths(offsets, fill_detours(tables, orders, channel_of, *pairs, offsets, ways))
+        inside, ends = topology.routers, legs(topology, sources, targets)
+        whole, channel_of = inside.whole, np.full(inside.whole.num_channels, -1, np.int32)
+        channel_of[inside.whole_channel] = np.arange(inside.num_channels)
+        if isinstance(whole, Cube):
+            tables = cube_tables(whole, DimensionOrder())
+        else:
+            none, flat = NO_INT64S, np.zeros((0, 2), np.int64)
+            tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
+        orders = np.stack([tables.order, tables.order[::-1]])
+        ways, by_target = shortest_ways(inside), np.argsort(ends.exit, kind="stable")
+        pairs = by_target, ends.entry, ends.exit
+        hops, _ = measure_ways(ways, *pairs, counted=False)
+        wanted = "nodes that work" if topology.direct else CONNECTED
+        offsets = offsets_of(hops, sources, targets, wanted)
+        return ends.around(
+            Paths(offsets, fill_detours(tables, orders, channel_of, *pairs, offsets, ways))
+        )
 
 
 def layers(topology: Topology, routed: Paths) -> Ints:
@@ -771,7 +793,7 @@ def layer_vcs(num_layers: int, num_vcs: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class Ecmp:
+class Ecmp(Rule):
     """Shortest paths. Of n equally short channels, the one of number hash modulo n.
 
     The hash is SplitMix64's finalizer of source, target and the router's own seed, so that the
@@ -789,37 +811,29 @@ class Ecmp:
 
     seed: int = 1
     polarised: bool = False
-    several: ClassVar[bool] = False
 
     def __str__(self) -> str:
         name = "ecmp-polarised" if self.polarised else "ecmp"
         return name if self.seed == 1 else f"{name}:{self.seed}"
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair of hosts."""
+        from netloom.routing.kernels.shortest_path import mixed
 
-def ecmp_paths(topology: Topology, routing: Ecmp, sources: Ints, targets: Ints) -> Paths:
-    """Return the path of every pair of hosts (see ``paths``).
-
-    Raises
-    ------
-    NoRouteError
-        If a target cannot be reached.
-    """
-    from netloom.routing.kernels.shortest_path import mixed
-
-    numbers = mixed(mixed(sources.astype(np.uint64)) ^ targets.astype(np.uint64)).view(np.int64)
-    way = shortest_ways(topology.routers), numbers
-    salts, wanted = router_salts(routing, topology.num_routers), "hosts that can reach each other"
-    return walked_between(topology, sources, targets, *way, pick=HASHED, salts=salts, wanted=wanted)
+        numbers = mixed(mixed(sources.astype(np.uint64)) ^ targets.astype(np.uint64)).view(np.int64)
+        pairs = topology, sources, targets, shortest_ways(topology.routers), numbers
+        salts = router_salts(self, topology.num_routers)
+        return walked_between(*pairs, pick=HASHED, salts=salts, wanted=CONNECTED)
 
 
-def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
+def router_salts(routing: Ecmp, num_routers: int) -> UInt64s:
     """Return the seed of each router, uint64[num_routers]."""
     from netloom.routing.kernels.shortest_path import mixed
 
     salt = mixed(np.uint64(routing.seed))
     if routing.polarised:
         return np.full(num_routers, salt, np.uint64)
-    salts: NDArray[np.uint64] = mixed(salt ^ np.arange(num_routers, dtype=np.uint64))
+    salts: UInt64s = mixed(salt ^ np.arange(num_routers, dtype=np.uint64))
     return salts
 
 
@@ -844,6 +858,14 @@ class Spread(Named, name="spread"):
     ``find_deadlock`` tells. On full fat trees no channel has more paths than under ``DModK``.
     """
 
+    def table(self, topology: Topology) -> ForwardingTable:
+        """Return it as a table. InputError: that has more than ``MOST_ENTRIES`` entries."""
+        return ForwardingTable(str(self), spread_table(topology))
+
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair of hosts."""
+        return self.table(topology).paths(topology, sources, targets)
+
 
 def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
     """Return the paths from routers to rows of ``spread_table``, without channels of ports.
@@ -859,7 +881,7 @@ def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
     leave = topology.ejection_router[destinations]
     lengths, last = follow_lengths(table, destinations, entry, enters)
     lengths[last != leave] = -1
-    offsets = offsets_of(lengths, entry, leave, "hosts that can reach each other")
+    offsets = offsets_of(lengths, entry, leave, CONNECTED)
     return Paths(offsets, fill_followed(table, destinations, entry, offsets, enters))
 
 
@@ -893,9 +915,8 @@ def spread_table(topology: Topology) -> Ints:
     if entries > MOST_ENTRIES:
         found = f"{inside.num_routers} routers times {len(leaves)} destinations"
         raise InputError(f"routing spread on {topology.name}", found, f"at most {MOST_ENTRIES:,}")
-    wiring = (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
     bandwidth = np.ascontiguousarray(inside.channel_bandwidth)
-    _TABLES[topology] = spread(leaves, senders(topology), bandwidth, wiring, ROUNDS)
+    _TABLES[topology] = spread(leaves, senders(topology), bandwidth, inside.wiring(), ROUNDS)
     return _TABLES[topology]
 
 
@@ -925,30 +946,28 @@ class UpDown(Named, name="up-down"):
     of a tree share the traffic that a single root would get.
     """
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair.
 
-def up_down_paths(topology: Topology, sources: Ints, targets: Ints) -> Paths:
-    """Return the up*/down* path of every pair (see ``paths``).
-
-    Raises
-    ------
-    InputError
-        If the two-way links of a direct network do not join all nodes.
-    NoRouteError
-        If a pair has a node without channels, or is not joined by two-way links.
-    """
-    links, net = two_way(topology.routers)
-    if topology not in _RANKS:
-        ranks = node_ranks(topology, net) if topology.direct else router_ranks(topology)
-        _RANKS[topology] = ranks
-    rank, factors = _RANKS[topology], np.array(SCATTER, np.uint64)
-    ways, channel = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
-    # of several channels that are as short, a hash of pair and router decides
-    numbers = sources.astype(np.uint64) * factors[0] ^ targets.astype(np.uint64) * factors[1]
-    way, salts = (ways, numbers.view(np.int64)), ways.goal.astype(np.uint64) * factors[2]
-    found = walked_between(
-        topology, sources, targets, *way, pick=SALTED, salts=salts, wanted="nodes that work"
-    )
-    return replace(found, channels=links[channel[found.channels]])
+        Raises
+        ------
+        InputError
+            If the two-way links of a direct network do not join all nodes.
+        NoRouteError
+            If a pair has a node without channels, or is not joined by two-way links.
+        """
+        links, net = two_way(topology.routers)
+        if topology not in _RANKS:
+            ranks = node_ranks(topology, net) if topology.direct else router_ranks(topology)
+            _RANKS[topology] = ranks
+        rank, factors = _RANKS[topology], np.array(SCATTER, np.uint64)
+        ways, channel = legal_ways(net, rank[net.channel_target] < rank[net.channel_source])
+        # of several channels that are as short, a hash of pair and router decides
+        numbers = sources.astype(np.uint64) * factors[0] ^ targets.astype(np.uint64) * factors[1]
+        pairs = topology, sources, targets, ways, numbers.view(np.int64)
+        salts = ways.goal.astype(np.uint64) * factors[2]
+        found = walked_between(*pairs, pick=SALTED, salts=salts, wanted="nodes that work")
+        return replace(found, channels=links[channel[found.channels]])
 
 
 def router_ranks(topology: Topology) -> Ints:
@@ -1031,8 +1050,24 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> In
     return ranked(level)
 
 
+class OfTrees(Rule):
+    """A rule of whole fat trees, which numbers the ways up to where two hosts meet."""
+
+    def check(self, topology: Topology) -> None:
+        """Raise InputError if a network is no fat tree, or a broken one."""
+        whole_tree(topology, self)
+
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair of hosts: one of them says its number."""
+        shape = whole_tree(topology, self)
+        start, end = host_places(topology)[sources], host_places(topology)[targets]
+        below = np.array([prod(shape.parents[:level]) for level in range(shape.levels + 1)])
+        steps = np.stack([below[:-1], below[1:], below[1:]])
+        return _walk(topology, steps, start, end, end if isinstance(self, DModK) else start)
+
+
 @dataclass(frozen=True)
-class DModK(Named, name="d-mod-k"):
+class DModK(OfTrees, Named, name="d-mod-k"):
     """D-mod-k: the target's place decides which way a packet takes up a fat tree.
 
     Let W_l = w_1 … w_l. Above level l, the packet takes parent ``floor(d / W_l) mod w_{l+1}``, by
@@ -1048,59 +1083,39 @@ class DModK(Named, name="d-mod-k"):
 
 
 @dataclass(frozen=True)
-class SModK(Named, name="s-mod-k"):
+class SModK(OfTrees, Named, name="s-mod-k"):
     """S-mod-k: as ``DModK``, with the place of the source instead of that of the target."""
 
 
 @dataclass(frozen=True)
-class RandomUp(Named, name="nca", several=True):
+class RandomUp(OfTrees, Named, name="nca", several=True):
     """Up a fat tree by any port, each as likely, to a nearest common ancestor. Down again.
 
     Of parallel cables on the way down each is as likely, too.
     """
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return all paths of every pair of hosts. InputError: more than ``MOST_PATHS``."""
+        shape = whole_tree(topology, self)
+        start, end = host_places(topology)[sources], host_places(topology)[targets]
+        steps, ways = random_steps(shape)
+        levels = _levels(shape, start, end)
+        counts = np.array(ways)[levels]
+        total = sum(int(ways[level]) * int(many) for level, many in enumerate(np.bincount(levels)))
+        check_paths(total, f"routing {self} on {topology.name}")
+        pair = np.arange(len(start), dtype=np.int32).repeat(counts)
+        found = _walk(topology, steps, start[pair], end[pair], places_within(counts))
+        return replace(found, pair=pair, probability=(1 / counts)[pair])
 
-def tree_paths(
-    topology: Topology, routing: DModK | SModK | RandomUp, sources: Ints, targets: Ints
-) -> Paths:
-    """Return the paths of every pair of hosts, ports of the hosts included (see ``paths``).
-
-    Raises
-    ------
-    InputError
-        If the network is no whole fat tree, or more than ``MOST_PATHS`` paths would be listed.
-    """
-    shape = whole_tree(topology, routing)
-    start, end = host_places(topology)[sources], host_places(topology)[targets]
-    if not isinstance(routing, RandomUp):
-        below = np.array([prod(shape.parents[:level]) for level in range(shape.levels + 1)])
-        steps = np.stack([below[:-1], below[1:], below[1:]])
-        keys = end if isinstance(routing, DModK) else start
+    def drawn(
+        self, topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator
+    ) -> Paths:
+        """Return one path of every pair of hosts."""
+        shape = whole_tree(topology, self)
+        start, end = host_places(topology)[sources], host_places(topology)[targets]
+        steps, ways = random_steps(shape)
+        keys = rng.integers(0, np.array(ways)[_levels(shape, start, end)])
         return _walk(topology, steps, start, end, keys)
-    steps, ways = random_steps(shape)
-    levels = _levels(shape, start, end)
-    counts = np.array(ways)[levels]
-    total = sum(int(ways[level]) * int(many) for level, many in enumerate(np.bincount(levels)))
-    check_paths(total, f"routing {routing} on {topology.name}")
-    pair = np.arange(len(start), dtype=np.int32).repeat(counts)
-    keys = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-    found = _walk(topology, steps, start[pair], end[pair], keys)
-    return replace(found, pair=pair, probability=(1 / counts)[pair])
-
-
-def drawn_up(topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator) -> Paths:
-    """Return one path of each pair of hosts, drawn as ``RandomUp`` says.
-
-    Raises
-    ------
-    InputError
-        If the network is no whole fat tree.
-    """
-    shape = whole_tree(topology, RandomUp())
-    start, end = host_places(topology)[sources], host_places(topology)[targets]
-    steps, ways = random_steps(shape)
-    keys = rng.integers(0, np.array(ways)[_levels(shape, start, end)])
-    return _walk(topology, steps, start, end, keys)
 
 
 def random_steps(shape: TreeShape) -> tuple[Ints, list[int]]:
@@ -1153,7 +1168,7 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     low, high = tree_ends(shape)
     widths = [shape.width(level + 1) * shape.children[level] for level in range(shape.levels)]
     sizes = np.multiply(widths, shape.parallel)
-    first_up = np.cumsum(sizes) - sizes
+    first_up = starts_of(sizes)[:-1]
     wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
     given = topology.source_end.astype(np.int64) * topology.num_ends + topology.target_end
     order, there = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
@@ -1165,7 +1180,7 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     return m, w, p, first_up, channel_at
 
 
-def whole_tree(topology: Topology, routing: DModK | SModK | RandomUp) -> TreeShape:
+def whole_tree(topology: Topology, routing: Rule) -> TreeShape:
     """Return the parameters of a network that one of these routings is asked for.
 
     Raises
@@ -1195,14 +1210,14 @@ def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -
 
     assert isinstance(topology.family, TreeShape)
     levels = np.maximum(_levels(topology.family, start, end) - 1, 0)
-    offsets = np.append(0, np.cumsum(2 * levels))
+    offsets = starts_of(2 * levels)
     channels, *ports = fill_tree_paths(tree_index(topology), steps, start, end, keys, offsets)
     return Paths(offsets, channels, ports=tuple(ports))
 
 
 def in_one_order(topology: Topology, routing: object) -> bool:
     """Whether all paths take channels in one order, as the routing or the network sees to."""
-    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
+    if isinstance(routing, UpDown | OfTrees):
         return True
     if isinstance(routing, DimensionOrder):
         return is_hyperx(topology)

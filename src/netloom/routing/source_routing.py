@@ -12,10 +12,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from netloom._version import __version__
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, starts_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.textfiles import text_lines, write_text
-from netloom.routing.forwarding.tables import MOST_ENTRIES, ForwardingTable, choices_of
+from netloom.routing.forwarding.tables import MOST_ENTRIES, Choices, ForwardingTable
 from netloom.routing.ragged import Paths, check_found, legs, parted
 from netloom.topology import Topology
 from netloom.topology.names import MOST_DIGITS, NamedParts
@@ -93,7 +93,8 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
             if len(channels) > 1:
                 number = inside.num_channels + sets.setdefault(channels, len(sets))
             rows[topology.port_offsets[target] : topology.port_offsets[target + 1], router] = number
-    choices = choices_of(sets)
+    offered = np.array([each for one in sets for each in one], np.int32)
+    choices = Choices(starts_of([*map(len, sets)]), offered)
     # a router is sure to deliver once all of its choices lead to routers that are
     sure = np.zeros(rows.shape, np.bool_)
     for target, routers in enumerate(leaves):
@@ -173,6 +174,15 @@ class SourceRoutes:
     def __str__(self) -> str:
         return self.name
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the given route of every pair. NoRouteError: one of different nodes has none."""
+        numbers = route_numbers(topology, self, sources, targets, "a route for every pair")
+        found, own = self.routes.taken(numbers), topology.port_offsets[:-1][sources]
+        if not found.ports:
+            return legs(topology, sources, targets).around(found)
+        ports = tuple(np.where(sources == targets, own, each) for each in found.ports)
+        return replace(found, ports=ports)
+
 
 def source_routes(
     topology: Topology,
@@ -221,7 +231,7 @@ def source_routes(
             raise InputError(place, f"a second route from {' to '.join(ends)}", "one per pair")
         found[pair] = channels
     pairs = sorted(found)
-    offsets = np.append(0, np.cumsum([len(found[pair]) for pair in pairs], dtype=np.int64))
+    offsets = starts_of([len(found[pair]) for pair in pairs])
     flat = [channel for pair in pairs for channel in found[pair]]
     routes = parted(topology, Paths(offsets, np.array(flat, np.int32)))
     return SourceRoutes(name, np.array(pairs, np.int64), routes)
@@ -312,22 +322,6 @@ def _word(label: str) -> str:
     if label and label != "->" and not re.search(r'[\s#"\\]', label):
         return label
     return '"' + re.sub(r'(["\\])', r"\\\1", label) + '"'
-
-
-def routed_paths(topology: Topology, routing: SourceRoutes, sources: Ints, targets: Ints) -> Paths:
-    """Return the given route of every pair (see ``paths``).
-
-    Raises
-    ------
-    NoRouteError
-        If a pair of different nodes has no route.
-    """
-    numbers = route_numbers(topology, routing, sources, targets, "a route for every pair")
-    found, own = routing.routes.taken(numbers), topology.port_offsets[:-1][sources]
-    if not found.ports:
-        return legs(topology, sources, targets).around(found)
-    ports = tuple(np.where(sources == targets, own, each) for each in found.ports)
-    return replace(found, ports=ports)
 
 
 def route_numbers(

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import NO_INT32S, NO_INT64S, Bools, Int16s, Ints
 from netloom.base.errors import InputError
-from netloom.routing.by_hop.tables import Births, hosted_ports, ports
+from netloom.routing.by_hop.tables import Births, exits_of, hosted_ports, ports
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.routing.rules import DimensionOrder, cube_tables
 from netloom.routing.source_routing import SourceRoutes
@@ -73,20 +72,20 @@ class RouteTables(NamedTuple):
     adaptive_vcs: int = 0  # VCs preferred on network ports; none: no preference
     escape_slots: int = 0  # input slots of the VCs of the first two classes
     ties_grow: bool = False  # half-way round a ring packets take the growing way only
-    sides: Ints = np.zeros(0, np.int32)  # [dimensions]
+    sides: Ints = NO_INT32S  # [dimensions]
     wraps: Bools = np.zeros(0, np.bool_)  # [dimensions]
     dateline: Bools = np.zeros(0, np.bool_)  # [dimensions] rings of 4 nodes or more
-    order: Ints = np.zeros(0, np.int64)  # [dimensions] in the order in which they are corrected
-    coordinates: Ints = np.zeros(0, np.int32)  # [node * dimensions + axis]
-    shifts: Ints = np.zeros(0, np.int64)  # [2 * axis + direction] first output slot that way
-    class_vcs: Ints = np.zeros(0, np.int64)  # [4] VCs of each class
-    held: Ints = np.zeros(0, np.int64)  # [class * dimensions + axis] input slots of it along axis
+    order: Ints = NO_INT64S  # [dimensions] in the order in which they are corrected
+    coordinates: Ints = NO_INT32S  # [node * dimensions + axis]
+    shifts: Ints = NO_INT64S  # [2 * axis + direction] first output slot that way
+    class_vcs: Ints = NO_INT64S  # [4] VCs of each class
+    held: Ints = NO_INT64S  # [class * dimensions + axis] input slots of it along axis
     next_slots: Ints = np.zeros((1, 1), np.int64)  # [node, target] output slots, for tables
-    path_offsets: Ints = np.zeros(0, np.int64)  # [paths] for given routes: where each begins in ...
-    path_slots: Ints = np.zeros(0, np.int64)  # ... the output slots at each router of each path
-    host_router: Ints = np.zeros(0, np.int32)  # [hosts] where hosts hang on routers, each one's ...
-    exit_port: NDArray[np.int16] = np.zeros(0, np.int16)  # [hosts] ... the first output port there
-    exit_lanes: NDArray[np.int16] = np.zeros(0, np.int16)  # [hosts] ... how many
+    path_offsets: Ints = NO_INT64S  # [paths] for given routes: where each begins in ...
+    path_slots: Ints = NO_INT64S  # ... the output slots at each router of each path
+    host_router: Ints = NO_INT32S  # [hosts] where hosts hang on routers, each one's ...
+    exit_port: Int16s = np.zeros(0, np.int16)  # [hosts] ... the first output port there
+    exit_lanes: Int16s = np.zeros(0, np.int16)  # [hosts] ... how many
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +183,7 @@ def rule_routing(
     assert isinstance(cube, Cube)
     tables, between = empty_tables(cube, rule.kind, num_vcs, ejection_channels), None
     if not topology.direct:
-        wired, ejection = hosted_ports(topology), topology.num_network_channels + topology.num_ports
+        wired = hosted_ports(topology)
         adaptive = rule.kind == ADAPTIVE and wired.num_ports * num_vcs > WORD
         if adaptive or not rules_fit(topology, num_vcs):
             found = f"{topology.name} of {wired.num_ports} ports with {num_vcs} VCs"
@@ -193,10 +192,7 @@ def rule_routing(
         between = rule_routing(cube, name, order, num_vcs, ejection_channels)
         stride = slot_stride(wired.num_ports, num_vcs)
         tables = tables._replace(
-            ejection=0,
-            host_router=topology.ejection_router,
-            exit_port=wired.out_port[ejection:].astype(np.int16),
-            exit_lanes=wired.lanes[ejection:].astype(np.int16),
+            ejection=0, host_router=topology.ejection_router, **exits_of(topology)
         )
     dimensions = cube_tables(cube, order)
     axis_port = ports(cube).axis_port

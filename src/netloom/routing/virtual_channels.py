@@ -25,7 +25,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import NO_INT64S, Bools, Ints
 from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
@@ -476,25 +476,18 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         return dependency_cycle(routing.routes, topology.num_channels)
     if rules.in_one_order(topology, routing):
         return ()
-    inside, entry = topology.routers, topology.injection_router
-    one_port = topology.num_ports == topology.num_hosts
-    all_send = one_port and np.array_equal(entry, topology.ejection_router)
-    all_send = all_send and len(np.unique(entry)) == inside.num_routers
-    if isinstance(routing, rules.DimensionOrder) and isinstance(inside, Cube) and all_send:
+    inside = topology.routers
+    if (
+        isinstance(routing, rules.DimensionOrder)
+        and isinstance(inside, Cube)
+        and _all_send(topology)
+    ):
         # only a ring can close a cycle, of 4 nodes or more: of 3 no minimal path has two hops
         for axis, (side, wrap) in enumerate(zip(inside.sides, inside.wraps, strict=True)):
             if wrap and side >= 4:
                 first = int(inside.line_base[axis, 0])
                 return tuple(range(first, first + side))
         return ()
-    if isinstance(routing, rules.ShortestPath) and all_send:
-        nodes, channels = inside.num_routers, inside.num_channels
-        if nodes * channels > MOST_STEPS:
-            found = f"{nodes} nodes times {channels} channels"
-            raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-        every = np.ones((1, nodes), np.bool_)
-        waits, *_ = _ways_waits(_ways_of(inside, routing), every, np.arange(nodes, dtype=np.int32))
-        return cycle_of_waits(*waits, channels)
     circle = _detour_circle(topology, routing) if isinstance(routing, rules.Valiant) else ()
     return circle or listed_cycle(topology, routing)
 
@@ -523,12 +516,11 @@ def _detour_circle(topology: Topology, routing: rules.Valiant) -> tuple[int, ...
     return ()
 
 
-def _ways_of(inside: Topology, routing: rules.Minimal | rules.ShortestPath) -> rules.Ways:
-    """Return shortest ways between routers: of ``ShortestPath``, the lowest-numbered channels."""
-    ways = rules.shortest_ways(inside)
-    if isinstance(routing, rules.Minimal):
-        return ways
-    return ways._replace(rank=np.arange(inside.num_channels, dtype=np.int32))
+def _all_send(topology: Topology) -> bool:
+    """Return whether hosts of one port hang on all routers, both ways."""
+    entry, one_port = topology.injection_router, topology.num_ports == topology.num_hosts
+    both_ways = one_port and np.array_equal(entry, topology.ejection_router)
+    return both_ways and len(np.unique(entry)) == topology.num_routers
 
 
 def _ways_waits(
@@ -554,22 +546,32 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """
     count = topology.num_channels
     if isinstance(routing, rules.Spread):
-        routing = ForwardingTable(str(routing), rules.spread_table(topology))
+        routing = routing.table(topology)
     if isinstance(routing, ForwardingTable):
         return tuple(channel for channel, _ in lane_circle(topology, routing))
+    inside = topology.routers
     if isinstance(routing, rules.Minimal | rules.ShortestPath):
-        entry, leave = router_pairs(topology)
-        goals, row = np.unique(leave, return_inverse=True)
-        entries = np.zeros((len(goals), topology.num_routers), np.bool_)
-        entries[row, entry] = True
-        waits, *_ = _ways_waits(_ways_of(topology.routers, routing), entries, goals)
+        nodes, ways = inside.num_routers, rules.shortest_ways(inside)
+        if isinstance(routing, rules.ShortestPath):  # of these, the lowest-numbered channels
+            ways = ways._replace(rank=np.arange(inside.num_channels, dtype=np.int32))
+        if _all_send(topology):
+            if nodes * inside.num_channels > MOST_STEPS:
+                found, most = f"{nodes} nodes times {inside.num_channels} channels", MOST_STEPS
+                raise InputError(topology.name, found, f"at most {most} to check for deadlock")
+            entries, goals = np.ones((1, nodes), np.bool_), np.arange(nodes, dtype=np.int32)
+        else:
+            entry, leave = router_pairs(topology)
+            goals, row = np.unique(leave, return_inverse=True)
+            entries = np.zeros((len(goals), nodes), np.bool_)
+            entries[row, entry] = True
+        waits, *_ = _ways_waits(ways, entries, goals)
         return cycle_of_waits(*waits, count)
     by_routers = isinstance(routing, rules.Layered | rules.DimensionOrder)
     if rules.is_hyperx(topology) or not by_routers:
         sources, targets = all_pairs(topology, str(routing))
         return cycle_of_waits(*_waits(topology, routing, sources, targets, count), count)
     # which hosts hang on two routers makes no difference to the way between these
-    inside, (sources, targets) = topology.routers, router_pairs(topology)
+    sources, targets = router_pairs(topology)
     if len(sources) > MOST_ROUTES:
         found = f"{len(sources)} pairs of routers with hosts"
         raise InputError(topology.name, found, f"at most {MOST_ROUTES} to check for deadlock")
@@ -580,7 +582,7 @@ def _waits(
     topology: Topology, routing: Routing, sources: Ints, targets: Ints, num_channels: int
 ) -> tuple[Ints, Ints]:
     """Return what is held and what is asked for on the paths of some pairs, each two once."""
-    found, listed = np.zeros(0, np.int64), 0
+    found, listed = NO_INT64S, 0
     step = PAIRS_AT_ONCE // 256 if routing.several else PAIRS_AT_ONCE
     for first in range(0, len(sources), step):
         some = slice(first, first + step)

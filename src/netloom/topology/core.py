@@ -21,9 +21,17 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import (
+    NO_INT32S,
+    Bools,
+    Floats,
+    Ints,
+    UInt64s,
+    places_among,
+    places_within,
+    starts_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +114,8 @@ class StagesShape:
     radix: int
     stages: int
 
+
+Wiring: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
 Family: TypeAlias = TreeShape | DragonflyShape | HyperXShape | StagesShape
 
@@ -367,11 +377,16 @@ class Topology:
         group = self.local_group
         return np.asarray(group[source] != group[target])
 
+    @property
+    def others(self) -> OtherEnds:
+        """The end points that run no programs, where an administrator's file says any."""
+        return NO_OTHERS if self.cabling is None else self.cabling.others
+
     @cached_property
     def port_offsets(self) -> Ints:
         """int64[num_hosts + 1]: host h has ports offsets[h] … offsets[h + 1] − 1."""
         counts = np.bincount(self.port_host, minlength=self.num_hosts)
-        return np.append(0, np.cumsum(counts, dtype=np.int64))
+        return starts_of(counts)
 
     @property
     def port_bandwidth(self) -> Floats:
@@ -418,12 +433,8 @@ class Topology:
     def twin_number(self) -> Ints:
         """int32[num_channels]: 1, 2 … of channels that join the same two vertices; 0 if alone."""
         keys = self.source_end.astype(np.int64) * self.num_ends + self.target_end
-        order = np.argsort(keys, kind="stable")
-        _, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
-        number = np.arange(len(keys)) - np.repeat(first, counts) + 1
-        found = np.empty(len(keys), np.int32)
-        found[order] = np.where(np.repeat(counts, counts) > 1, number, 0)
-        return found
+        _, pair, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return np.where(counts[pair] > 1, places_among(keys) + 1, 0).astype(np.int32)
 
     def cable_end(self, channel: int) -> tuple[str, int, str, int]:
         """Return the names and port numbers of the two ends of a channel, source first.
@@ -458,6 +469,10 @@ class Topology:
     def incoming(self) -> tuple[Ints, Ints]:
         """Return the channels that enter each vertex, as ``outgoing`` does those that leave."""
         return _grouped(self.target_end, self.num_ends)
+
+    def wiring(self) -> Wiring:
+        """Return the channels as kernels take them: both ends, ``incoming``, then ``outgoing``."""
+        return (self.source_end, self.target_end, *self.incoming(), *self.outgoing())
 
     def __repr__(self) -> str:
         if self.direct:
@@ -555,7 +570,7 @@ def attach_hosts(
 
 
 def _grouped(keys: Ints, num_groups: int) -> tuple[Ints, Ints]:
-    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=num_groups), dtype=np.int64))
+    offsets = starts_of(np.bincount(keys, minlength=num_groups))
     return offsets, np.argsort(keys, kind="stable").astype(np.int32)
 
 
@@ -582,11 +597,14 @@ class OtherEnds:
     names: tuple[str, ...]
     router: Ints
     port: Ints
-    guid: NDArray[np.uint64]
+    guid: UInt64s
     lid: Ints
 
     def __len__(self) -> int:
         return len(self.names)
+
+
+NO_OTHERS = OtherEnds((), NO_INT32S, NO_INT32S, np.zeros(0, np.uint64), NO_INT32S)
 
 
 @dataclass(frozen=True, eq=False)
@@ -624,9 +642,9 @@ class Cabling:
 
     out_port: Ints
     in_port: Ints
-    router_guid: NDArray[np.uint64]
-    host_guid: NDArray[np.uint64]
-    port_guid: NDArray[np.uint64]
+    router_guid: UInt64s
+    host_guid: UInt64s
+    port_guid: UInt64s
     router_lid: Ints
     port_lid: Ints
     lmc: Ints
@@ -720,5 +738,5 @@ def ranks(offsets: Ints, channels: Ints) -> Ints:
     int32[num_channels], from 0 on.
     """
     found = np.empty(len(channels), np.int32)
-    found[channels] = np.arange(len(channels)) - np.repeat(offsets[:-1], np.diff(offsets))
+    found[channels] = places_within(np.diff(offsets))
     return found

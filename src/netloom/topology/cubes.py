@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import NO_INT64S, Ints, starts_of
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.topology.core import Topology
@@ -48,8 +48,8 @@ class Cube(Topology):
 
     sides: tuple[int, ...] = ()
     wraps: tuple[bool, ...] = ()
-    strides: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    line_channels: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    strides: Ints = field(default_factory=lambda: NO_INT64S)
+    line_channels: Ints = field(default_factory=lambda: NO_INT64S)
     line_base: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
     @property
@@ -110,7 +110,7 @@ def cube(sides: Sequence[int], wraps: Sequence[bool] | bool = False, *, name: st
     check_size(2 * int(lines @ line_channels), where=label, what="channels")
     strides = num_nodes // np.cumprod(np.array(sides, np.int64))
     sizes = np.repeat(lines * line_channels, 2)
-    line_base = (np.cumsum(sizes) - sizes).reshape(-1, 2)
+    line_base = starts_of(sizes)[:-1].reshape(-1, 2)
     # source and target of every channel, in the numbering of `Cube`
     nodes = np.arange(prod(sides), dtype=np.int32).reshape(sides)
     ends: list[tuple[Ints, Ints]] = []

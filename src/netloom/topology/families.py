@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import NO_INT64S, Ints, starts_of
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.words import counted
@@ -158,9 +158,9 @@ def xgft(
     links = [shape.width(level) * w[level] * p[level] for level in range(len(m))]
     check_sizes(label, hosts=hosts, routers=sum(routers), channels=2 * sum(links))
     lower, upper = zip(*(tree_links(shape, level) for level in range(len(m))), strict=True)
-    first = np.append(0, np.cumsum(routers))  # number of the first router of each level
-    down = [np.zeros(0, np.int64), *(lower[k] + first[k - 1] for k in range(1, len(m)))]
-    up = [np.zeros(0, np.int64), *(upper[k] + first[k] for k in range(1, len(m)))]
+    first = starts_of(routers)  # number of the first router of each level
+    down = [NO_INT64S, *(lower[k] + first[k - 1] for k in range(1, len(m)))]
+    up = [NO_INT64S, *(upper[k] + first[k] for k in range(1, len(m)))]
     names = level_names or (
         ("leaf", "spine") if len(m) == 2 else [f"s{level}." for level in range(1, len(m) + 1)]
     )
@@ -199,7 +199,7 @@ def tree_ends(shape: TreeShape) -> tuple[Ints, Ints]:
         vertex[: widths[0]] = shape.host_at
     if shape.router_at is not None:
         vertex[widths[0] :] = widths[0] + shape.router_at
-    first = np.cumsum([0, *widths])
+    first = starts_of(widths)
     links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
     low, high = vertex[np.concatenate(links, axis=1)]
     return low, high
@@ -609,16 +609,6 @@ WIRINGS = ("absolute", "palmtree", "circulant")
 """Which group a global port leads to. ``absolute`` where nothing is said."""
 
 
-def _checked_groups(name: str, groups: int, links: int, wiring: str) -> int:
-    """Return the number of groups: as many as their global links reach, if none is given."""
-    if wiring not in WIRINGS:
-        raise InputError(name, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
-    if groups and not 2 <= groups <= links + 1:
-        wanted = f"2 to {links + 1}, for {links} global links per group"
-        raise InputError(name, counted(groups, "group"), wanted)
-    return groups or links + 1
-
-
 def dragonfly(
     hosts: int, routers: int, global_: int, groups: int = 0, wiring: str = "absolute", *, name: str
 ) -> Topology:
@@ -647,21 +637,7 @@ def dragonfly(
     >>> net.num_network_channels  # two links between any two groups
     100
     """
-    groups = _checked_groups(name, groups, routers * global_, wiring)
-    many = routers * groups
-    channels = many * (routers - 1) + 2 * many * (global_ + hosts)
-    check_sizes(name, hosts=many * hosts, routers=many, channels=channels)
-    low, high = np.triu_indices(routers, 1)
-    first = routers * np.arange(groups)[:, None]
-    # ports are numbered group by group
-    across = [ports // global_ for ports in global_links(groups, routers * global_, wiring)]
-    links = (
-        np.concatenate([(first + low).ravel(), across[0]]),
-        np.concatenate([(first + high).ravel(), across[1]]),
-    )
-    labels = tuple(f"g{group}r{r}" for group in range(groups) for r in range(routers))
-    shape = DragonflyShape(groups, routers, global_)
-    return hung(links, labels, np.arange(many).repeat(hosts), name=name, router_family=shape)
+    return _in_groups(routers, 0, hosts, global_, groups, wiring, name=name)
 
 
 def dragonfly_plus(
@@ -693,25 +669,38 @@ def dragonfly_plus(
     >>> dragonfly_plus(2, 2, 2, 2, name="dragonfly+:2x2x2x2")
     <dragonfly+:2x2x2x2: 20 hosts, 20 routers, 60 directed channels>
     """
-    groups = _checked_groups(name, groups, spines * global_, wiring)
-    size, ports = leaves + spines, spines * global_
-    channels = 2 * groups * (leaves * spines + leaves * hosts + ports)
-    check_sizes(name, hosts=groups * leaves * hosts, routers=groups * size, channels=channels)
+    return _in_groups(leaves + spines, leaves, hosts, global_, groups, wiring, name=name)
+
+
+def _in_groups(
+    size: int, leaves: int, hosts: int, global_: int, groups: int, wiring: str, *, name: str
+) -> Topology:
+    """Return groups of so many routers: all joined, or the first of them leaves."""
+    spines, bearing = size - leaves, leaves or size
+    cables, ports = leaves * spines or size * (size - 1) // 2, spines * global_
+    if wiring not in WIRINGS:
+        raise InputError(name, f"wiring '{wiring}'", f"one of {', '.join(WIRINGS)}")
+    if groups and not 2 <= groups <= ports + 1:
+        wanted = f"2 to {ports + 1}, for {ports} global links per group"
+        raise InputError(name, counted(groups, "group"), wanted)
+    groups = groups or ports + 1
+    channels = 2 * groups * (cables + ports + bearing * hosts)
+    check_sizes(name, hosts=groups * bearing * hosts, routers=groups * size, channels=channels)
+    low, high = np.triu_indices(size, 1)
+    kinds = [f"r{i}" for i in range(size)]
+    if leaves:
+        low, high = np.divmod(np.arange(cables), spines)
+        high += leaves
+        kinds = [f"leaf{i}" for i in range(leaves)] + [f"spine{i}" for i in range(spines)]
     first = size * np.arange(groups)[:, None]
-    leaf, spine = np.divmod(np.arange(leaves * spines), spines)
-    across = [
-        each // ports * size + leaves + each % ports // global_
-        for each in global_links(groups, ports, wiring)
+    links = [
+        np.append(first + inside, each // ports * size + leaves + each % ports // global_)
+        for inside, each in zip((low, high), global_links(groups, ports, wiring), strict=True)
     ]
-    links = (
-        np.concatenate([(first + leaf).ravel(), across[0]]),
-        np.concatenate([(first + leaves + spine).ravel(), across[1]]),
-    )
-    kinds = [f"leaf{i}" for i in range(leaves)] + [f"spine{i}" for i in range(spines)]
     labels = tuple(f"g{group}{kind}" for group in range(groups) for kind in kinds)
-    of_hosts = (first + np.arange(leaves)).ravel().repeat(hosts)
+    of_hosts = (first + np.arange(bearing)).ravel().repeat(hosts)
     shape = DragonflyShape(groups, size, global_, leaves)
-    return hung(links, labels, of_hosts, name=name, router_family=shape)
+    return hung((links[0], links[1]), labels, of_hosts, name=name, router_family=shape)
 
 
 def global_links(groups: int, ports: int, wiring: str) -> tuple[Ints, Ints]:

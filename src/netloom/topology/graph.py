@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.base import units
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import NO_INT64S, Bools, Floats, Ints, places_among
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.textfiles import check_file, check_graphml, read_lines
@@ -361,10 +361,8 @@ def _low_digits(shape: TreeShape, level_of: Ints, levels: list[_Level]) -> Ints 
         # number the kinds that share their children by the lowest router of each
         _, first, of = np.unique(kind[there], return_index=True, return_inverse=True)
         one = there[first]  # the lowest router of each kind
-        order = np.lexsort((one, child[one]))
-        rank = np.empty(len(order), np.int64)
-        starts = np.searchsorted(child[one][order], child[one][order])
-        rank[order] = np.arange(len(order)) - starts
+        order, rank = np.argsort(one), np.empty(len(one), np.int64)
+        rank[order] = places_among(child[one[order]])
         low[there] = rank[of] * below + child[there]
     return low
 
@@ -424,7 +422,7 @@ class Drawing:
     links: list[Link] = field(default_factory=list)
     clock_ghz: float | None = None
     labelled: bool = False
-    order: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    order: Ints = field(default_factory=lambda: NO_INT64S)
 
     def topology(self) -> Topology:
         """Return the network: direct where all vertices are alike, else hosts on routers.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, places_among, places_within
 from netloom.base.errors import InputError
 from netloom.topology.core import Topology, adjacency, way_back
 from netloom.topology.cubes import Cube
@@ -290,8 +290,7 @@ def _ports(topology: Topology, hosts: Ints) -> tuple[Ints, Ints]:
     begins = topology.port_offsets[hosts]
     counts = topology.port_offsets[hosts + 1] - begins
     owner = np.repeat(np.arange(len(hosts)), counts)
-    first = np.cumsum(counts) - counts
-    return begins[owner] + np.arange(len(owner)) - first[owner], owner
+    return begins[owner] + places_within(counts), owner
 
 
 def _least(values: Floats, owner: Ints, count: int, axis: int) -> Floats:
@@ -316,7 +315,7 @@ def _places(topology: Topology) -> tuple[Ints, Floats]:
     ports, owner = _ports(topology, hosts)
     most = int(np.bincount(owner).max(initial=1))
     key = np.full((len(hosts), 2 * most), -1, np.int64)
-    at = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    at = places_among(owner)
     key[owner, at] = topology.injection_router[ports]
     key[owner, most + at] = topology.ejection_router[ports]
     key[:, :most].sort(axis=1)

@@ -212,11 +212,17 @@ def spec_by_name(spec: str) -> str:
     >>> spec_by_name("leaf-spine:32x8x24"), spec_by_name("graph:my.txt")
     ('leaf-spine:leaves=32,spines=8,hosts=24', 'graph:my.txt')
     """
+    said = ",".join(f"{side.name}={value}" for side, value in _said(spec))
+    return f"{split_spec(spec)[0]}:{said}" if said else spec
+
+
+def _said(spec: str) -> list[tuple[Side, str]]:
+    """Return the sides of a network, and what its spec says of each. None if it has none."""
     name, argument = split_spec(spec)
-    sides = SPECS[name].sides if name in SPECS else ""
-    named = by_name(argument, sides) if sides else {}
-    said = ",".join(f"{side}={value}" for side, value in named.items())
-    return f"{name}:{said}" if said else spec
+    if name not in SPECS or not SPECS[name].sides:
+        return []
+    sides = {side.name: side for side in sides_of(SPECS[name].sides)}
+    return [(sides[each], value) for each, value in by_name(argument, SPECS[name].sides).items()]
 
 
 def spec_in_words(spec: str) -> str:
@@ -229,15 +235,10 @@ def spec_in_words(spec: str) -> str:
     >>> spec_in_words("rail:1x2x4x2/1")
     '1 unit, 2 computers per unit, 4 rails, 2 spines, 1 cable between each leaf and spine'
     """
-    name, argument = split_spec(spec)
-    sides = SPECS[name].sides if name in SPECS else ""
-    if not sides:
-        return ""
-    words, found = {side.name: side.words for side in sides_of(sides)}, by_name(argument, sides)
     return ", ".join(
-        f"{value} {_one(words[name]) if value == '1' else words[name]}"
-        for name, value in found.items()
-        if name not in UNCOUNTED
+        f"{value} {_one(side.words) if value == '1' else side.words}"
+        for side, value in _said(spec)
+        if side.name not in UNCOUNTED
     )
 
 

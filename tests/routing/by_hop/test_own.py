@@ -52,40 +52,20 @@ def test_it_sees_router_goal_and_coin():
         assert walk(net, found, 1, 2, coin=coin)[0][1] == ups[place]
 
 
-def test_what_can_deadlock_is_refused_with_the_circle():
-    ring = topology("ring:5/1")
-    with pytest.raises(DeadlockError) as refused:
-        routing_by_hop(ring, last, num_vcs=4, next_routers=lambda router, _: [(router + 1) % 5])
-    assert len(refused.value.cycle) == 5
+def test_places_beyond_the_ports_are_the_nearest_port():
+    net = topology("leaf-spine:2x3x1")
+    ups = np.flatnonzero(net.routers.channel_source == 0)
+    for place, up in ((-5, ups[0]), (99, ups[-1])):
+
+        def beyond(router, goal, ports, used, coin, place=place):
+            return place
+
+        assert walk(net, routing_by_hop(net, beyond, num_vcs=1), 0, 1)[0][1] == up
+
+
+def test_what_can_deadlock_is_refused():
     with pytest.raises(DeadlockError, match="expected at least 2 VCs"):
         routing_by_hop(topology("dragonfly:2x4x2"), last, num_vcs=1, like="minimal-group")
-
-
-def test_next_routers_can_be_given():
-    net = topology("mesh:3x3/1")
-
-    def row_first(router, goal):
-        (row, column), (to_row, to_column) = divmod(router, 3), divmod(goal, 3)
-        if column != to_column:
-            return [router + (1 if to_column > column else -1)]
-        return [router + (3 if to_row > row else -3)]
-
-    found = routing_by_hop(net, last, num_vcs=2, next_routers=row_first)
-    channels, _ = walk(net, found, 0, 8)
-    assert [net.target_end[channel] - 9 for channel in channels[:-1]] == [0, 1, 2, 5, 8]
-
-
-@pytest.mark.parametrize(
-    ("next_routers", "wanted"),
-    [
-        (lambda router, goal: [router + 2], "router . behind router .; expected routers that a"),
-        (lambda router, goal: [], "no way from 0 to 1"),
-        (lambda router, goal: [router + 1] if router < 3 else [], "no way from 3 to 0"),
-    ],
-)
-def test_next_routers_that_lead_nowhere_are_refused(next_routers, wanted):
-    with pytest.raises(InputError, match=wanted):
-        routing_by_hop(topology("line:4/1"), last, num_vcs=2, next_routers=next_routers)
 
 
 def test_other_mistakes_are_refused():

@@ -49,7 +49,7 @@ def test_of_the_fabrics_whose_tables_are_compared_nothing_is_missing(name):
 CUT = (
     "leaf-spine:8x4x8/2", "leaf-spine:8x4x8", "fat-tree:4x3", "xgft:4x4x4/1x2x4", "torus:8x8",
     "torus:5x5x5", "torus:4x4x4", "hypercube:5", "dragonfly:2x4x2", "dragonfly:2x6x3",
-    "hyperx:4x4/4", "rail:2x4x8x4/2", "dragonfly+:4x4x4x4/9", "slim-fly:5/4",
+    "hyperx:8x8/1", "rail:2x4x8x4/2", "dragonfly+:4x4x4x4/9", "slim-fly:5/4",
 )  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def test_a_cable_that_is_cut_is_said_with_an_end_of_it(spec, data):
         ends = [whole.name_of(int(v[channel])) for v in (whole.source_end, whole.target_end)]
         assert any(each in line for line in said for each in ends), (ends, said)
     kind = shape_of(whole).words.split(" of ")[0]
-    if len(cut) == 1 or "tree" in kind:
+    if "tree" in kind or (len(cut) == 1 and kind.startswith("dragonfly")):
         assert shape_of(found).words.startswith(kind)
 
 

@@ -11,7 +11,7 @@ network of two-way links, is up*/down* in one VC.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os.path import isfile
 from typing import Any, NamedTuple
@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import NO_INT32S, Bools, Int8s, Int16s, Ints
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
 from netloom.routing import rules
 from netloom.routing.by_hop import tables as hop
-from netloom.routing.by_hop.listed import listed_routing, port_lists, states
-from netloom.routing.forwarding.tables import choices_of, cycle_of_waits
+from netloom.routing.by_hop.listed import listed_routing
+from netloom.routing.forwarding.tables import cycle_of_waits
 from netloom.routing.parse import SYNONYMS, Routing, named_here, names, parse_routing
 from netloom.routing.ragged import router_pairs
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
@@ -51,7 +51,7 @@ class Ladder(NamedTuple):
         channels in a row never come round in a circle.
     """
 
-    kind: NDArray[np.int8]
+    kind: Int8s
     rungs: tuple[int, ...]
     repeats: tuple[bool, ...]
 
@@ -73,7 +73,7 @@ class Ladder(NamedTuple):
             vcs[own + 1] = shares[np.minimum(np.arange(len(own)), len(shares) - 1)]
         return vcs
 
-    def climbed(self) -> NDArray[np.int16]:
+    def climbed(self) -> Int16s:
         """Return int16[rungs + 1, kinds], where a packet is after a channel: 1 is rung 0.
 
         It is 0 before its first channel. It comes to the last place where there is no rung for it.
@@ -208,7 +208,7 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
 
 def lists_by_group(group: NDArray[Any], goals: Sequence[Ints]) -> dict[str, Any]:
     """Return lists by the group of the router where packets draw. None in the exit's group."""
-    nothing, groups = np.zeros(0, np.int32), range(len(goals))
+    nothing, groups = NO_INT32S, range(len(goals))
     lists = [[nothing if own == other else goals[own] for other in groups] for own in groups]
     return detour_lists(group, lists)
 
@@ -325,7 +325,7 @@ def _ancestor(topology: Topology, name: str, argument: str) -> Plan:
 def _minimal_group(topology: Topology, name: str, _: str) -> Plan:
     straight = hop.next_ports(topology, rules.group_ways(topology, name))
     ladder = group_kinds(topology)
-    return Plan(name, straight, ladder, hop.DRAWN, () if topology.broken else _across(ladder))
+    return Plan(name, straight, ladder, hop.DRAWN, () if topology.broken else _across(ladder)[0])
 
 
 def _ordered(topology: Topology, name: str, argument: str) -> Plan:
@@ -335,7 +335,7 @@ def _ordered(topology: Topology, name: str, argument: str) -> Plan:
         raise InputError("routing", f"{where} on {topology.name}", wanted)
     order = tuple(whole_number(word, where=where) for word in argument.split(",") if argument)
     routing, ladder = rules.DimensionOrder(order), ordered_kinds(topology, order)
-    straight = hop.next_ports(topology, rules.ways_of(topology, routing))
+    straight = hop.next_ports(topology, routing.ways(topology))
     return Plan(str(routing), straight, ladder, hop.DRAWN, ladder.rungs, minimal=True)
 
 
@@ -363,8 +363,7 @@ def _valiant(topology: Topology, name: str, _: str) -> Plan:
     trip = trip._replace(out=hop.next_ports(topology, drawn.out))
     if not trip.rungs:
         return trip
-    across = _across(trip.ladder)  # to a spine of the group, on a dragonfly+
-    again = across if len(trip.ladder.rungs) == 2 else (2, *across)
+    again = _across(trip.ladder)[1]  # to a spine of the group, on a dragonfly+
     return trip._replace(rungs=(0, 1, SEPARATOR, *again))
 
 
@@ -397,8 +396,7 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
     trip = _detoured(topology, full, hop.LEAST, {**drawn, **given})
     if name != "par":
         return trip
-    across = _across(trip.ladder)  # from a spine without the link, down and up to another
-    again = across if len(trip.ladder.rungs) == 2 else (2, *across)
+    across, again = _across(trip.ladder)  # from a spine without the link, down and up to another
     rungs = (0, *again, SEPARATOR, *across) if trip.rungs else ()
     return trip._replace(stays=(0,), rungs=rungs)
 
@@ -412,7 +410,7 @@ def _detoured(topology: Topology, name: str, choice: int, more: dict[str, Any]) 
     rungs: tuple[int, ...] = ()
     if isinstance(rules.family_of(topology), DragonflyShape):
         ladder = group_kinds(topology)
-        rungs = _across(ladder)
+        rungs = _across(ladder)[0]
     elif rules.dimensions(topology):
         ladder = ordered_kinds(topology)
         rungs = ladder.rungs
@@ -423,9 +421,9 @@ def _detoured(topology: Topology, name: str, choice: int, more: dict[str, Any]) 
     return Plan(name, table, ladder, choice, twice, out=table, more=more)
 
 
-def _across(ladder: Ladder) -> tuple[int, ...]:
-    """Return the kinds on the way from one group of a dragonfly to another."""
-    return (0, 1, 0) if len(ladder.rungs) == 2 else (0, 1, 2)
+def _across(ladder: Ladder) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the kinds on the way from one group of a dragonfly to another, and from a spine."""
+    return ((0, 1, 0),) * 2 if len(ladder.rungs) == 2 else ((0, 1, 2), (2, 0, 1, 2))
 
 
 _BARE = ("nca", "minimal", "min-adaptive", "minimal-group", "valiant", "valiant-group")
@@ -656,9 +654,22 @@ def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRou
 
     Its VCs are dealt out to the rungs of its ladder. If they are too few, packets are followed
     to find a circle, and if there is none, all is well.
+
+    Raises
+    ------
+    InputError
+        If hosts have no way to others, naming the routers of two such.
+    DeadlockError
+        With the circle.
     """
     where = f"{wanted.name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
-    check_joined(topology, wanted.straight, wanted.name)
+    (entry, leave), ways = router_pairs(topology), wanted.straight
+    lost = ways.lengths[entry.astype(np.int64) * ways.num_goals + leave] < 0
+    if lost.any():
+        pair = int(np.argmax(lost))
+        one, other = (topology.router_name(end[pair]) for end in (entry, leave))
+        found = f"no way from {one} to {other}"
+        raise InputError(f"{wanted.name} on {topology.name}", found, "one")
     if wanted.escape:
         tables = _escaping(topology, wanted, num_vcs, where)
     else:
@@ -668,43 +679,17 @@ def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRou
             raise InputError(f"{wanted.name} on {topology.name}", found, "a fat tree, or minimal")
         tables = _tables(topology, wanted, ladder, num_vcs)
         if ladder.classes > num_vcs:
-            refuse_circle(topology, tables, where, f"at least {ladder.classes} VCs")
+            needed = f"at least {ladder.classes} VCs"
+            try:
+                circle = hop_circle(topology, tables)
+            except TooLargeError as error:
+                raise InputError(where, error.found, needed) from None
+            if circle:
+                named = (f"{topology.channel_name(channel)} (VC {vc})" for channel, vc in circle)
+                raise DeadlockError(where, tuple(named), needed)
     weighs = wanted.choice in (hop.TWO, hop.LEAST) or wanted.more.get("detour", 0) > hop.ALWAYS
     made = VirtualChannelRouting(wanted.name, topology, tables, minimal=wanted.minimal)
     return replace(made, uses_credits=weighs)
-
-
-def check_joined(topology: Topology, ways: hop.NextPorts, name: str) -> None:
-    """Refuse a routing that leaves hosts without a way to others.
-
-    Raises
-    ------
-    InputError
-        Naming the routers of two such hosts.
-    """
-    entry, leave = router_pairs(topology)
-    lost = ways.lengths[entry.astype(np.int64) * ways.num_goals + leave] < 0
-    if lost.any():
-        pair = int(np.argmax(lost))
-        one, other = (topology.router_name(end[pair]) for end in (entry, leave))
-        raise InputError(f"{name} on {topology.name}", f"no way from {one} to {other}", "one")
-
-
-def refuse_circle(topology: Topology, tables: hop.HopTables, where: str, wanted: str) -> None:
-    """Refuse a routing by which packets can wait for each other in a circle.
-
-    Raises
-    ------
-    DeadlockError
-        With the circle.
-    """
-    try:
-        circle = hop_circle(topology, tables)
-    except TooLargeError as error:
-        raise InputError(where, error.found, wanted) from None
-    if circle:
-        named = tuple(f"{topology.channel_name(channel)} (VC {vc})" for channel, vc in circle)
-        raise DeadlockError(where, named, wanted)
 
 
 def _tables(topology: Topology, wanted: Plan, ladder: Ladder, num_vcs: int) -> hop.HopTables:
@@ -809,7 +794,6 @@ def routing_by_hop(
     *,
     num_vcs: int,
     like: str = "minimal",
-    next_routers: Callable[[int, int], Iterable[int]] | None = None,
     name: str = "",
 ) -> VirtualChannelRouting:
     """Return a routing by which a Python function picks the port that each packet takes next.
@@ -831,16 +815,13 @@ def routing_by_hop(
     like
         The routing whose ports and VC classes packets take: ``minimal``, ``nca``,
         ``minimal-group`` or ``dimension-order``.
-    next_routers
-        Called in advance as ``next_routers(router, goal)`` for all routers and exits. Returns the
-        routers that packets may go to next. They then take any VC.
     name
         What the routing is called. The function's name by default.
 
     Raises
     ------
     InputError
-        If Numba cannot compile the function, or next routers are no neighbours or lead nowhere.
+        If Numba cannot compile the function.
     DeadlockError
         With the circle, if a choice among the next ports can close one.
 
@@ -860,24 +841,13 @@ def routing_by_hop(
     if not 1 <= num_vcs <= hop.MOST_VCS:
         raise InputError("num_vcs", str(num_vcs), f"1 to {hop.MOST_VCS}")
     kept = _compiled(function, called)
-    more = {"function": kept.address, "choice": hop.OWN}
-    if next_routers is None:
-        word, argument = split_spec(like)
-        if word not in LIKE:
-            raise InputError("like", f"'{like}'", ", ".join(LIKE))
-        wanted = plan(topology, word, argument)
-        found = planned(topology, wanted._replace(name=called), num_vcs)
-        tables, minimal = found.tables._replace(**more), found.minimal
-    else:
-        ports = _next_ports(topology, next_routers, called)
-        automaton = states(topology, np.array([hop.bits(num_vcs)]), num_vcs)
-        tables, minimal = hop.hop_tables(topology, num_vcs, [ports], automaton, **more), False
-        where = f"{called} on {topology.name} with any VC"
-        check_joined(topology, ports, called)
-        refuse_circle(topology, tables, where, "next routers that close no circle")
-    return VirtualChannelRouting(
-        called, topology, tables, uses_credits=True, minimal=minimal, function=kept
-    )
+    word, argument = split_spec(like)
+    if word not in LIKE:
+        raise InputError("like", f"'{like}'", ", ".join(LIKE))
+    wanted = plan(topology, word, argument)
+    found = planned(topology, wanted._replace(name=called), num_vcs)
+    tables = found.tables._replace(function=kept.address, choice=hop.OWN)
+    return replace(found, tables=tables, uses_credits=True, function=kept)
 
 
 def _compiled(function: Callable[..., int], name: str) -> Any:
@@ -901,36 +871,3 @@ def _compiled(function: Callable[..., int], name: str) -> Any:
         found = next((line for line in lines if not line.startswith("Failed in")), "an error")
         wanted = "a function of router, goal, ports, used and coin that Numba can compile"
         raise InputError(f"routing {name}", found, wanted) from None
-
-
-def _next_ports(
-    topology: Topology, next_routers: Callable[[int, int], Iterable[int]], name: str
-) -> hop.NextPorts:
-    """Return the ports that lead to the routers that a function names.
-
-    Raises
-    ------
-    InputError
-        If one is no neighbour.
-    """
-    inside, count = topology.routers, topology.num_routers
-    hop.check_starts(topology, count * count)
-    offsets, leaving = inside.outgoing()
-    rows = np.full((count, count), -1, np.int32)
-    sets: dict[tuple[int, ...], int] = {}
-    goals = np.unique(topology.ejection_router)
-    for goal in goals.tolist():
-        for router in range(count):
-            after = {int(each) for each in next_routers(router, goal)} if router != goal else set()
-            channels = leaving[offsets[router] : offsets[router + 1]]
-            there = inside.channel_target[channels]
-            if strangers := after - set(there.tolist()):
-                found = f"router {min(strangers)} behind router {router}"
-                raise InputError(f"routing {name}", found, "routers that a channel leads to")
-            taken = tuple(channels[np.isin(there, list(after))].tolist())
-            if taken:
-                rows[router, goal] = inside.num_channels + sets.setdefault(taken, len(sets))
-    lengths = np.where(rows < 0, -1, 1).astype(np.int16)
-    lengths[goals, goals] = 0
-    lists = port_lists(topology, choices_of(sets))
-    return hop.NextPorts(count, lists.start[rows].ravel(), lists.ports, lengths.ravel())

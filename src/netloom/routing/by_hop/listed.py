@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Int16s, Ints, UInt8s, starts_of
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import rules
 from netloom.routing.by_hop import tables as hop
@@ -85,7 +84,7 @@ def listed_paths(topology: Topology, routing: Routing) -> hop.PathBirths:
 
 def hop_layers(
     topology: Topology, routing: Routing, routed: Paths, num_vcs: int
-) -> tuple[NDArray[np.uint8], int]:
+) -> tuple[UInt8s, int]:
     """Return the layer of virtual channels of each hop, and how many layers there are.
 
     One layer where packets cannot wait for each other in a circle. Otherwise the layers of
@@ -146,7 +145,7 @@ def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
     if isinstance(routing, ForwardingTable) and (routing.choices is None or one_port):
         return routing
     if isinstance(routing, rules.Spread):
-        return ForwardingTable(str(routing), rules.spread_table(topology))
+        return routing.table(topology)
     if not isinstance(routing, rules.DModK) or not one_port:
         return None
     # the paths from one host of each router say the entries
@@ -165,7 +164,7 @@ def as_table(topology: Topology, routing: Routing) -> ForwardingTable | None:
 
 def laned(
     topology: Topology, table: ForwardingTable, num_vcs: int, *, free: bool
-) -> tuple[ForwardingTable, NDArray[np.uint8]]:
+) -> tuple[ForwardingTable, UInt8s]:
     """Return a table with lanes free of circles, and the lanes that hosts' packets use.
 
     If lanes are ``free``, as nobody has said any, packets that could wait in a circle are put into
@@ -299,7 +298,7 @@ class PortLists(NamedTuple):
     """
 
     start: Ints
-    ports: NDArray[np.int16]
+    ports: Int16s
 
 
 def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
@@ -318,8 +317,8 @@ def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
         channels = np.append(channels, choices.channels)
         offsets = np.append(offsets, count + choices.offsets[1:])
     lanes = wired.lanes[channels]
-    many = np.diff(np.append(0, np.cumsum(lanes, dtype=np.int64))[offsets])
-    start = np.append(0, np.cumsum(many + 1))
+    many = np.diff(starts_of(lanes)[offsets])
+    start = starts_of(many + 1)
     ports = np.zeros(start[-1] + 1, np.int16)
     ports[start[:-1]] = many
     member, lane = hop.each_lane(lanes)
@@ -328,9 +327,7 @@ def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
     return PortLists(start.astype(np.int32), ports)
 
 
-def _by_table(
-    topology: Topology, table: ForwardingTable, lanes: NDArray[np.uint8], num_vcs: int
-) -> Listed:
+def _by_table(topology: Topology, table: ForwardingTable, lanes: UInt8s, num_vcs: int) -> Listed:
     """Return the routing of a forwarding table, a packet's lane the same all the way."""
     from netloom.routing.kernels.forwarding import outcomes
 

@@ -14,9 +14,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import (
+    NO_INT32S,
+    NO_INT64S,
+    Bools,
+    Int8s,
+    Int16s,
+    Ints,
+    UInt8s,
+    UInt64s,
+    places_within,
+    starts_of,
+)
 from netloom.base.errors import InputError
 from netloom.routing.ragged import Paths, check_found, legs
 from netloom.routing.rules import Ways
@@ -175,7 +185,7 @@ def each_lane(lanes: Ints) -> tuple[Ints, Ints]:
     [[0, 1, 1, 1], [0, 0, 1, 2]]
     """
     channel = np.repeat(np.arange(len(lanes)), lanes)
-    return channel, np.arange(len(channel)) - np.repeat(np.cumsum(lanes) - lanes, lanes)
+    return channel, places_within(lanes)
 
 
 def _first_ports(router: Ints, lanes: Ints, free: Ints) -> Ints:
@@ -184,11 +194,9 @@ def _first_ports(router: Ints, lanes: Ints, free: Ints) -> Ints:
     ``free`` is the first port of each router that is free: it is moved behind these.
     """
     order = np.argsort(router, kind="stable")
-    before = np.cumsum(lanes[order]) - lanes[order]
-    counts = np.bincount(router, minlength=len(free))
-    start = np.append(before, 0)[np.minimum(np.cumsum(counts) - counts, len(order))]
+    before, ordered = starts_of(lanes[order]), router[order]
     found = np.empty(len(router), np.int32)
-    found[order] = before - start[router[order]]
+    found[order] = before[:-1] - before[np.searchsorted(ordered, ordered)]
     found += free[router]
     free += np.bincount(router, lanes, len(free)).astype(np.int32)
     return found
@@ -232,28 +240,28 @@ class HopTables(NamedTuple):
     num_kinds: int
     escape_state: int  # the first state of such packets, who ask for all ports; S: there is none
     next_router: Ints  # [at] router behind an output port; -1 behind a host's
-    out_kind: NDArray[np.int8]  # [at] kind of the channel at an output port
-    in_kind: NDArray[np.int8]  # [at] kind of the channel at an input port; -1 of a host's
+    out_kind: Int8s  # [at] kind of the channel at an output port
+    in_kind: Int8s  # [at] kind of the channel at an input port; -1 of a host's
     exit_router: Ints  # [P] router that a host port receives from
-    exit_port: NDArray[np.int16]  # [P] first of its output ports there
-    exit_lanes: NDArray[np.int16]  # [P] how many
+    exit_port: Int16s  # [P] first of its output ports there
+    exit_lanes: Int16s  # [P] how many
     sink_goal: Ints  # [P] the goal, in the tables, of packets to a host port
     table_start: Ints  # [tables] where each begins in starts and lengths
     table_goals: Ints  # [tables] number of its goals
     starts: Ints  # [table_start + router * goals + goal] where in ports ...
-    ports: NDArray[np.int16]  # ... the number of next ports is, and behind it the ports
-    lengths: NDArray[np.int16]  # [as starts] hops to the goal; -1: no way
+    ports: Int16s  # ... the number of next ports is, and behind it the ports
+    lengths: Int16s  # [as starts] hops to the goal; -1: no way
     detour_class: Ints  # [R]
-    delta: NDArray[np.int16]  # [state * kinds + kind] state behind a channel
+    delta: Int16s  # [state * kinds + kind] state behind a channel
     vcs: Ints  # [S] VCs of the channel by which a packet comes into a state
     eject_vcs: Ints  # [S] VCs to the host; none: a packet passes its exit by
-    table: NDArray[np.int8]  # [S] table that a packet follows
-    to_aux: NDArray[np.int8]  # [S] whether its goal is packet.aux, the detour's
-    decides: NDArray[np.int8]  # [S] whether it decides on a detour
-    keep: NDArray[np.int16]  # [S] state after deciding against, or having drawn no goal (-1)
-    leave: NDArray[np.int16]  # [S] state after deciding for it
-    turn: NDArray[np.int16]  # [S] state from where a detour's goal is reached
-    none: NDArray[np.int16]  # [S] state at the exit, or where there is no goal to draw
+    table: Int8s  # [S] table that a packet follows
+    to_aux: Int8s  # [S] whether its goal is packet.aux, the detour's
+    decides: Int8s  # [S] whether it decides on a detour
+    keep: Int16s  # [S] state after deciding against, or having drawn no goal (-1)
+    leave: Int16s  # [S] state after deciding for it
+    turn: Int16s  # [S] state from where a detour's goal is reached
+    none: Int16s  # [S] state at the exit, or where there is no goal to draw
     pair_entry: Ints  # [source * hosts + target] port by which packets enter, and ...
     pair_sink: Ints  # ... leave; none where any port of either will do
     choice: int = DRAWN
@@ -268,13 +276,13 @@ class HopTables(NamedTuple):
     detour_classes: int = 1
     detour_start: Ints = np.zeros(1, np.int32)  # [class of router * classes + class of exit] ...
     detours: Ints = np.zeros(1, np.int32)  # ... where here their number is, behind it the goals
-    salts: NDArray[np.uint64] = np.zeros(0, np.uint64)  # [R] seeds of the hashes
-    level: NDArray[np.uint8] = np.zeros(0, np.uint8)  # [sink * R + router] first state; none: 0
-    path_offsets: Ints = np.zeros(0, np.int64)  # [paths + 1] for given paths, where hops begin
-    path_starts: Ints = np.zeros(0, np.int32)  # [hops] where in ports the list of each hop is
-    path_layer: NDArray[np.uint8] = np.zeros(0, np.uint8)  # [hops] state behind it: its VCs
-    path_entry: Ints = np.zeros(0, np.int32)  # [paths] port by which packets enter, and ...
-    path_sink: Ints = np.zeros(0, np.int32)  # ... leave; none where paths are between routers
+    salts: UInt64s = np.zeros(0, np.uint64)  # [R] seeds of the hashes
+    level: UInt8s = np.zeros(0, np.uint8)  # [sink * R + router] first state; none: 0
+    path_offsets: Ints = NO_INT64S  # [paths + 1] for given paths, where hops begin
+    path_starts: Ints = NO_INT32S  # [hops] where in ports the list of each hop is
+    path_layer: UInt8s = np.zeros(0, np.uint8)  # [hops] state behind it: its VCs
+    path_entry: Ints = NO_INT32S  # [paths] port by which packets enter, and ...
+    path_sink: Ints = NO_INT32S  # ... leave; none where paths are between routers
 
 
 class NextPorts(NamedTuple):
@@ -294,27 +302,27 @@ class NextPorts(NamedTuple):
 
     num_goals: int
     starts: Ints
-    ports: NDArray[np.int16]
-    lengths: NDArray[np.int16]
+    ports: Int16s
+    lengths: Int16s
 
 
 class Automaton(NamedTuple):
     """The states of packets. Fields as in ``HopTables``, ``kind`` of the channels of routers."""
 
-    kind: NDArray[np.int8]  # [num_network_channels]
-    delta: NDArray[np.int16]  # [S, K]
+    kind: Int8s  # [num_network_channels]
+    delta: Int16s  # [S, K]
     vcs: Ints
     eject_vcs: Ints
-    table: NDArray[np.int8]
-    to_aux: NDArray[np.int8]
-    decides: NDArray[np.int8]
-    keep: NDArray[np.int16]
-    leave: NDArray[np.int16]
-    turn: NDArray[np.int16]
-    none: NDArray[np.int16] | None = None  # as ``keep`` where it is not given
+    table: Int8s
+    to_aux: Int8s
+    decides: Int8s
+    keep: Int16s
+    leave: Int16s
+    turn: Int16s
+    none: Int16s | None = None  # as ``keep`` where it is not given
 
 
-def plain_states(kind: NDArray[np.int8], delta: Ints, vcs: Ints, num_vcs: int) -> Automaton:
+def plain_states(kind: Int8s, delta: Ints, vcs: Ints, num_vcs: int) -> Automaton:
     """Return states of packets that follow table 0 to their exits without a detour."""
     own, no = np.arange(len(vcs), dtype=np.int16), np.zeros(len(vcs), np.int8)
     every = np.full(len(vcs), bits(num_vcs), np.int64)
@@ -395,10 +403,9 @@ def hop_tables(
             next_router[rows, places] = topology.channel_target[between]
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)
-    before = np.cumsum([0, *(len(each.ports) for each in tables)])
+    before = starts_of([len(each.ports) for each in tables])
     begins = zip(tables, before[:-1], strict=True)
     shifted = [each.starts + np.int32(first) for each, first in begins]
-    ejection = topology.num_network_channels + topology.num_ports
     pair_entry, pair_sink = pair_ports(topology, always=False)
     states = automaton._asdict() | {"delta": automaton.delta.astype(np.int16).ravel()}
     del states["kind"]
@@ -414,12 +421,11 @@ def hop_tables(
         out_kind=kinds[0].ravel(),
         in_kind=kinds[1].ravel(),
         exit_router=topology.ejection_router,
-        exit_port=wired.out_port[ejection:].astype(np.int16),
-        exit_lanes=wired.lanes[ejection:].astype(np.int16),
+        **exits_of(topology),
         sink_goal=topology.ejection_router,
-        table_start=np.cumsum(sizes) - sizes,
+        table_start=starts_of(sizes)[:-1],
         table_goals=many,
-        starts=np.concatenate([np.zeros(0, np.int32), *shifted]),
+        starts=np.concatenate([NO_INT32S, *shifted]),
         ports=np.concatenate([np.zeros(1, np.int16), *(each.ports for each in tables)])[1:],
         lengths=np.concatenate([np.zeros(0, np.int16), *(each.lengths for each in tables)]),
         detour_class=np.zeros(topology.num_routers, np.int32),
@@ -428,6 +434,13 @@ def hop_tables(
         pair_sink=pair_sink,
     )
     return plain._replace(**more)
+
+
+def exits_of(topology: Topology) -> dict[str, Any]:
+    """Return the first output port of each host port at its router, and how many there are."""
+    wired, first = hosted_ports(topology), topology.num_network_channels + topology.num_ports
+    parts = {"exit_port": wired.out_port, "exit_lanes": wired.lanes}
+    return {name: part[first:].astype(np.int16) for name, part in parts.items()}
 
 
 def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
@@ -451,7 +464,7 @@ def pair_ports(topology: Topology, *, always: bool) -> tuple[Ints, Ints]:
         met = part[np.concatenate([topology.injection_router, topology.ejection_router])]
         always = bool((met != met[0]).any())
     if one_port or not always:
-        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+        return NO_INT32S, NO_INT32S
     if hosts**2 > MOST_PAIRS:
         most = f"at most {int(MOST_PAIRS**0.5)} for routing by hop"
         raise InputError(topology.name, f"{hosts} hosts, some of several ports", most)

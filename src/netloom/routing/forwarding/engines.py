@@ -6,14 +6,13 @@ An engine takes a network and returns its forwarding table. Each is declared onc
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Int8s, Ints, UInt8s, starts_of
 from netloom.base.errors import InputError
 from netloom.routing.forwarding import tables
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
@@ -29,7 +28,7 @@ def counted_table(
     topology: Topology,
     name: str,
     *,
-    directions: NDArray[np.int8] | None = None,
+    directions: Int8s | None = None,
     barred: int = DOWN,
     same_neighbour: bool = False,
 ) -> tables.ForwardingTable:
@@ -98,18 +97,12 @@ MOST_HOPS = 64
 """Most hops of a way in a subnet."""
 
 
-def updn(topology: Topology, roots: Sequence[int] | None = None) -> tables.ForwardingTable:
+def updn(topology: Topology) -> tables.ForwardingTable:
     """Return the table of OpenSM's up/down engine, entry for entry.
 
-    Ranks are hops from the nearest root. No way goes up again, to a router of lower rank, once it
-    has gone down. Of two neighbours of one rank the one of the higher GUID is the upper. Among
-    the shortest such ways ports are used alike, as ``minhop`` does.
-
-    Parameters
-    ----------
-    roots
-        Numbers of routers, as an administrator's file of roots (``opensm -a``) names them. Without
-        them those that ``found_roots`` finds.
+    Ranks are hops from the nearest root (``found_roots``). No way goes up again, to a router of
+    lower rank, once it has gone down. Of two neighbours of one rank the one of the higher GUID is
+    the upper. Among the shortest such ways ports are used alike, as ``minhop`` does.
 
     Raises
     ------
@@ -122,11 +115,9 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> tables.Forwa
     >>> updn(topology("fat-tree:2x2")).next_channel[:, 0].tolist()
     [-1, -1, 0, 1]
     """
-    reason = "" if roots else updn_falls_back(topology)
-    if reason:
+    if reason := updn_falls_back(topology):
         raise tables.falls_back(topology, "updn", reason, "a tree; or minhop itself")
-    top = np.array(roots) if roots else found_roots(topology)
-    rank, inside = router_heights(topology, top), topology.routers
+    rank, inside = router_heights(topology, found_roots(topology)), topology.routers
     place = np.arange(topology.num_routers)
     if topology.cabling is not None:
         place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
@@ -206,13 +197,21 @@ def sssp(topology: Topology) -> tables.ForwardingTable:
     """
     from netloom.routing.kernels.sssp import cheapest_ways
 
-    inside, ends = topology.routers, tables.end_points(topology)
-    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
-    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    inside, ends, links, weight = _weighed(topology)
     table = np.empty((len(ends.order), inside.num_routers), np.int32)
     turns = ends.exit[ends.order], ends.order < ends.num_apart, ends.copies[ends.order]
     table[ends.order] = cheapest_ways(*turns, ends.routers, ends.at_router, links, weight)
     return tables.told("sssp", table, ends)
+
+
+def _weighed(
+    topology: Topology,
+) -> tuple[Topology, tables.EndPoints, tuple[Ints, Ints, Ints, Ints], Ints]:
+    """Return routers, end points, links as ``cheapest_ways`` takes them, and their first weight."""
+    inside, ends = topology.routers, tables.end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
+    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    return inside, ends, links, weight
 
 
 DATA_LANES = 8
@@ -262,7 +261,7 @@ def _needed(count: int) -> str:
     return f"{f'over {tables.MOST_COUNTED}' if count > tables.MOST_COUNTED else count} lanes needed"
 
 
-def _lanes(topology: Topology, found: tables.ForwardingTable) -> tuple[NDArray[np.uint8], int]:
+def _lanes(topology: Topology, found: tables.ForwardingTable) -> tuple[UInt8s, int]:
     """Return the lane of each (end point, router), and how many lanes there are."""
     from netloom.routing.kernels.sssp import broken_circles
 
@@ -408,9 +407,7 @@ def nue(topology: Topology, lanes: int = 1) -> tables.ForwardingTable:
 
     if lanes > tables.MOST_LANES:
         raise InputError(f"routing nue:{lanes}", f"{lanes} lanes", f"at most {tables.MOST_LANES}")
-    inside, ends = topology.routers, tables.end_points(topology)
-    links = (inside.channel_source, inside.channel_target, *tables.channels_by_port(topology))
-    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    inside, ends, links, weight = _weighed(topology)
     back = way_back(topology)[: inside.num_channels]
     if (back < 0).any():
         raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")
@@ -455,7 +452,7 @@ def _ways(
     outward = (links[0], *links[2:])
     convex_hull(hull, nodes, outward)
     kept = (hull[links[0]] & hull[links[1]])[links[3]]
-    inner = links[0], np.append(0, np.cumsum(kept))[links[2]], links[3][kept]
+    inner = links[0], starts_of(kept)[links[2]], links[3][kept]
     root = np.array([most_central(hull, terminals, nodes, inner)], np.int32)
     one = np.ones(1, np.int64)
     escape = cheapest_ways(root, one < 1, one, nodes, np.zeros(count, np.int64), links, weight)[0]
@@ -537,13 +534,13 @@ def ftree(topology: Topology) -> tables.ForwardingTable:
     ends, routers = tables.end_points(topology), len(tree.level)
     # the tree as the flat arrays of the kernel: see there
     sizes = [[len(members) for members in kind] for kind in tree.groups]
-    bounds = np.append(0, np.cumsum(np.array(sizes).ravel()))
+    bounds = starts_of(np.array(sizes).ravel())
     offsets = np.stack([bounds[kind * routers : (kind + 1) * routers + 1] for kind in range(3)])
     members = [group for kind in tree.groups for own in kind for group in own]
-    firsts = np.append(0, np.cumsum([len(entering) for entering in tree.cables]))
+    firsts = starts_of([len(entering) for entering in tree.cables])
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers) > 0
-    cables = firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32)
-    groups = offsets.astype(np.int64), np.array(members, np.int32)
+    cables = firsts, np.array([c for own in tree.cables for c in own], np.int32)
+    groups = offsets, np.array(members, np.int32)
     counts = (len(tree.neighbour), topology.num_network_channels) * 2
     uses = tuple(np.zeros(count, np.int64) for count in counts)
     scratch = np.empty(routers, np.int32), np.empty(routers, np.int64)
@@ -558,7 +555,7 @@ def _tree_of(topology: Topology) -> _Tree | str:
     """Return the tree that a network is, or why it is none."""
     ends, routers = tables.end_points(topology), topology.num_routers
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers)
-    others = 0 if topology.cabling is None else len(topology.cabling.others)
+    others = len(topology.others)
     if topology.cabling is not None and topology.cabling.lmc.any():
         return "ports have several LIDs (LMC above 0)"
     if routers < 2 or topology.num_hosts + others < 2:

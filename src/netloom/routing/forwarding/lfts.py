@@ -17,9 +17,8 @@ from os.path import isfile
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, UInt8s, UInt64s
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_text
 from netloom.routing.forwarding import tables
@@ -48,7 +47,7 @@ def with_dumped_lids(topology: Topology, text: str) -> Topology:
         return topology
     lid_of = {int(guid, 16): int(lid, 16) for lid, guid in _OWNED.findall(text)}
 
-    def lids(*choices: NDArray[np.uint64]) -> Ints:
+    def lids(*choices: UInt64s) -> Ints:
         rows = zip(*(each.tolist() for each in choices), strict=True)
         known = (next((lid_of[guid] for guid in row if guid in lid_of), 0) for row in rows)
         return np.fromiter(known, np.int32)
@@ -79,7 +78,7 @@ _CHATTER = re.compile(r"^\s*(#.*|Lid +Out +Destination.*|Port +Info.*|LID *: *Po
 _OWNER = re.compile(r"portguid (?:0x)?([0-9a-f]+)(?:: '(.*)')?", re.I)
 
 
-def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[np.uint8]:
+def read_ports(topology: Topology, path: str, *, gone: bool = False) -> UInt8s:
     """Return the ports that a dump says: uint8[rows, routers], rows as in ``addresses``.
 
     0 is the router itself, ``NO_PORT`` no way. Of a port's several LIDs the first counts. If
@@ -106,7 +105,7 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
     text = read_text(path, wanted=WANTED)
     network, topology = topology, with_dumped_lids(topology.whole, text)
     cabling = tables.addressed(topology, f"routing lfts:{path}")
-    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
+    every, owner = tables.addresses_by_lid(topology)
     rows, routers = len(every), topology.num_routers
     if rows * routers > tables.MOST_ENTRIES:
         found = f"{routers} switches times {rows} destinations"
@@ -212,11 +211,7 @@ class _Dump(NamedTuple):
             raise self.refused(count[1], what, WHOLE)
 
     def keep(
-        self,
-        said: dict[int, tuple[int, str, int]],
-        ports: NDArray[np.uint8],
-        begin: int,
-        router: int,
+        self, said: dict[int, tuple[int, str, int]], ports: UInt8s, begin: int, router: int
     ) -> None:
         """Keep the entries of a switch: those of the first LID of each port."""
         assert self.topology.cabling is not None
@@ -315,7 +310,7 @@ def read_lanes(topology: Topology, sl2vl: str, levels: str = "") -> tables.Lanes
     return tables.Lanes(level, lane_of)
 
 
-def read_sl2vl(topology: Topology, path: str) -> NDArray[np.uint8]:
+def read_sl2vl(topology: Topology, path: str) -> UInt8s:
     """Return the lanes of OpenSM's dump: see ``Lanes.lane_of``.
 
     Raises
@@ -392,7 +387,7 @@ def _passed(topology: Topology) -> Iterator[tuple[int, tuple[Ints, Ints]]]:
         yield router, (one[one != other], other[one != other])
 
 
-def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
+def read_levels(topology: Topology, path: str) -> UInt8s:
     """Return the service levels of a list: see ``Lanes.level``.
 
     Every port must have one to each other. LIDs of other end points may be there, and level 0 is
@@ -405,7 +400,7 @@ def read_levels(topology: Topology, path: str) -> NDArray[np.uint8]:
         Naming file and line.
     """
     tables.addressed(topology, f"levels {path}")
-    every, owner = tables.addresses(topology), tables.rows_of_lids(topology, topology.name)
+    every, owner = tables.addresses_by_lid(topology)
     lines = read_text(path, wanted=_LEVELS_WANTED).split("\n")
     ports_of = _ports_of(topology, lines)
     ends = len(every) - topology.num_routers
@@ -491,9 +486,7 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> tables.F
     return replace(table, lanes=read_lanes(topology, sl2vl, levels)) if sl2vl else table
 
 
-def table_of_ports(
-    topology: Topology, ports: NDArray[np.uint8], name: str
-) -> tables.ForwardingTable:
+def table_of_ports(topology: Topology, ports: UInt8s, name: str) -> tables.ForwardingTable:
     """Return the table in which routers send by these ports.
 
     uint8[rows, routers] as in ``port_table``, which says them again. An entry that leads neither

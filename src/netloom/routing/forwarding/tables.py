@@ -11,14 +11,21 @@ cycle of the channel-dependency graph.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import (
+    NO_INT32S,
+    Bools,
+    Int8s,
+    Ints,
+    UInt8s,
+    UInt64s,
+    places_within,
+    starts_of,
+)
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.routing.ragged import Paths, legs, legs_between, offsets_of
@@ -87,8 +94,8 @@ class Lanes:
         None where a packet's lane is its service level.
     """
 
-    level: NDArray[np.uint8]
-    lane_of: NDArray[np.uint8] | None = None
+    level: UInt8s
+    lane_of: UInt8s | None = None
 
 
 class Choices(NamedTuple):
@@ -104,12 +111,6 @@ class Choices(NamedTuple):
 
     offsets: Ints
     channels: Ints
-
-
-def choices_of(sets: Collection[tuple[int, ...]]) -> Choices:
-    """Return sets of channels, in this order."""
-    offsets = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-    return Choices(offsets, np.array([each for one in sets for each in one], np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,50 +158,47 @@ class ForwardingTable:
     def __str__(self) -> str:
         return self.name
 
+    def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
+        """Return the path of every pair of hosts (see ``paths``).
 
-def forwarded_paths(
-    topology: Topology, routing: ForwardingTable, sources: Ints, targets: Ints
-) -> Paths:
-    """Return the path of every pair of hosts (see ``paths``).
+        Of several ports of the source, packets take the one that ``ragged.legs`` says. By the table
+        of a function they leave at the first router with a port to the target.
 
-    Of several ports of the source, packets take the one that ``ragged.legs`` says. By the table of
-    a function they leave at the first router with a port to the target.
+        Raises
+        ------
+        InputError
+            If the table is that of another network, or leaves a choice on a path.
+        NoRouteError
+            If the table does not lead to a target.
+        """
+        from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
 
-    Raises
-    ------
-    InputError
-        If the table is that of another network, or leaves a choice on a path.
-    NoRouteError
-        If the table does not lead to a target.
-    """
-    from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
-
-    check_table(topology, routing)
-    table, ends = routing.next_channel, legs(topology, sources, targets)
-    row, enters, still = ends.target_port, topology.routers.channel_target, sources == targets
-    lengths, last = follow_lengths(table, row, ends.entry, enters)
-    lengths[still] = 0
-    if (lengths == -2).any():
-        pair = int(np.argmin(lengths))
-        node = topology.router_name(last[pair])
-        found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
-        raise InputError(routing.name, found, "one, for paths that are known in advance")
-    lost, wanted = last != ends.exit, "hosts that can reach each other"
-    if routing.choices is not None:  # packets leave at their host's first port at that router
-        port, wanted = np.full(len(last), -1, np.int32), "a table that leads there"
-        first, most = topology.port_offsets[targets], np.diff(topology.port_offsets).max(initial=0)
-        for place in reversed(range(int(most))):
-            one = np.minimum(first + place, topology.num_ports - 1)
-            here = (topology.port_host[one] == targets) & (topology.ejection_router[one] == last)
-            port = np.where(here, one, port)
-        lost = port < 0
-        ends = ends._replace(target_port=np.where(still, row, port))
-    if routing.undelivered is not None:
-        lost |= routing.undelivered[row]
-    lengths[lost & ~still] = -1
-    offsets = offsets_of(lengths, sources, targets, wanted)
-    found = fill_followed(table, row, ends.entry, offsets, enters)
-    return ends.around(Paths(offsets, found))
+        check_table(topology, self)
+        table, ends = self.next_channel, legs(topology, sources, targets)
+        row, enters, still = ends.target_port, topology.routers.channel_target, sources == targets
+        lengths, last = follow_lengths(table, row, ends.entry, enters)
+        lengths[still] = 0
+        if (lengths == -2).any():
+            pair = int(np.argmin(lengths))
+            node = topology.router_name(last[pair])
+            found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
+            raise InputError(self.name, found, "one, for paths that are known in advance")
+        lost, wanted = last != ends.exit, "hosts that can reach each other"
+        if self.choices is not None:  # packets leave at their host's first port at that router
+            port, wanted = np.full(len(last), -1, np.int32), "a table that leads there"
+            firsts = topology.port_offsets
+            for place in reversed(range(int(np.diff(firsts).max(initial=0)))):
+                one = np.minimum(firsts[targets] + place, topology.num_ports - 1)
+                here = topology.ejection_router[one] == last
+                port = np.where(here & (topology.port_host[one] == targets), one, port)
+            lost = port < 0
+            ends = ends._replace(target_port=np.where(still, row, port))
+        if self.undelivered is not None:
+            lost |= self.undelivered[row]
+        lengths[lost & ~still] = -1
+        offsets = offsets_of(lengths, sources, targets, wanted)
+        found = fill_followed(table, row, ends.entry, offsets, enters)
+        return ends.around(Paths(offsets, found))
 
 
 def check_table(topology: Topology, routing: ForwardingTable) -> None:
@@ -278,12 +276,12 @@ class Addresses:
     """
 
     name: tuple[str, ...]
-    guid: NDArray[np.uint64]
+    guid: UInt64s
     lid: Ints
     lmc: Ints
     router: Ints
     port: Ints
-    kind: NDArray[np.int8]
+    kind: Int8s
 
     def __len__(self) -> int:
         return len(self.name)
@@ -325,41 +323,41 @@ def addresses(topology: Topology) -> Addresses:
     hosts = [topology.name_of(host) for host in topology.port_host.tolist()]
     router = topology.ejection_router
     port = port_numbers(topology)[0][topology.num_network_channels + ports :]
-    many = 0 if cabling is None else len(cabling.others)
-    kind = np.repeat(np.arange(3, dtype=np.int8), [ports, many, routers])
+    others = topology.others
+    kind = np.repeat(np.arange(3, dtype=np.int8), [ports, len(others), routers])
     guid, (lid, lmc) = np.zeros(len(kind), np.uint64), np.zeros((2, len(kind)), np.int32)
     if cabling is not None:
-        others = cabling.others
-        hosts += others.names
         guid = np.concatenate([cabling.port_guid, others.guid, cabling.router_guid])
         lid = np.concatenate([cabling.port_lid, others.lid, cabling.router_lid])
         lmc[:ports] = cabling.lmc
-        router, port = np.append(router, others.router), np.append(port, others.port)
-    port = np.append(port, np.zeros_like(own))
-    return Addresses((*hosts, *names), guid, lid, lmc, np.append(router, own), port, kind)
+    router = np.concatenate([router, others.router, own])
+    port = np.concatenate([port, others.port, np.zeros_like(own)])
+    return Addresses((*hosts, *others.names, *names), guid, lid, lmc, router, port, kind)
 
 
-def rows_of_lids(topology: Topology, where: str) -> Ints:
-    """Return whose each LID is: int32[largest LID + 1], rows of ``addresses``, or -1 if nobody's.
+def addresses_by_lid(topology: Topology) -> tuple[Addresses, Ints]:
+    """Return what the tables of a network lead to, and whose each LID is.
+
+    The second is int32[largest LID + 1], rows of ``addresses``, or -1 if nobody's.
 
     Raises
     ------
     InputError
-        If two have one LID. ``where`` is for it.
+        If two have one LID.
     """
     every = addresses(topology)
     counts = np.where(every.lid > 0, 1 << every.lmc, 0)
     row = np.repeat(np.arange(len(every), dtype=np.int32), counts)
-    lid = every.lid[row] + np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    lid = every.lid[row] + places_within(counts)
     owner = np.full(int(lid.max(initial=0)) + 1, -1, np.int32)
     order = np.argsort(lid, kind="stable")
     twice = np.flatnonzero(np.diff(lid[order]) == 0)
     if len(twice):
         first, second = (every.name[row[order[twice[0] + k]]] for k in (0, 1))
         found = f"LID {lid[order[twice[0]]]} of '{first}' and of '{second}'"
-        raise InputError(where, found, "a LID for each: scan the fabric again")
+        raise InputError(topology.name, found, "a LID for each: scan the fabric again")
     owner[lid] = row
-    return owner
+    return every, owner
 
 
 def whole_table(table: ForwardingTable) -> Ints:
@@ -370,7 +368,7 @@ def whole_table(table: ForwardingTable) -> Ints:
     return np.concatenate([table.next_channel, table.others])
 
 
-def port_table(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
+def port_table(topology: Topology, table: ForwardingTable) -> UInt8s:
     """Return the port by which each router sends to each row of ``whole_table``.
 
     uint8[rows, routers]; 0 is the router itself, ``NO_PORT`` no way.
@@ -580,8 +578,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     sent = np.concatenate([at_hosts, np.tile(everyone, (len(rows) - hosts, 1))])
     sent[~inside.vertex_up[last]] = 0  # nobody expects to reach what is broken
     sends = port_senders(topology)[:, 0]
-    if topology.cabling is not None:
-        sends[topology.cabling.others.router] = 1
+    sends[topology.others.router] = 1
     out_port = port_numbers(topology)[0][: topology.num_network_channels]
     leads = zip(inside.channel_source.tolist(), out_port.tolist(), strict=True)
     cabled = {*leads, *zip(every.router.tolist(), every.port.tolist(), strict=True)}
@@ -689,13 +686,11 @@ def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
     [True, True, False]
     """
     inside = topology.routers
-    count = inside.num_channels
-    offsets, leaving = inside.outgoing()
-    uses = np.zeros((num_lanes * count, int(np.diff(offsets).max(initial=0))), np.int32)
+    count, wires = inside.num_channels, inside.wiring()
+    uses = np.zeros((num_lanes * count, int(np.diff(wires[4]).max(initial=0))), np.int32)
     rank = np.tile(np.arange(count, dtype=np.int32), num_lanes)
-    wires = inside.channel_source, inside.channel_target, *inside.incoming(), offsets, leaving
     scratch = *np.zeros((3, count), np.int32), np.zeros(1, np.int64)
-    return DependencyGraph(*wires, ranks(offsets, leaving), uses, rank, *scratch)
+    return DependencyGraph(*wires, ranks(*wires[4:]), uses, rank, *scratch)
 
 
 def layered(
@@ -824,10 +819,10 @@ def waits_of_table(
     from netloom.routing.kernels.forwarding import table_waits
 
     inside, others = topology.routers, None
-    if everyone and topology.cabling is not None and len(topology.cabling.others):
+    if everyone and len(topology.others):
         others = table.others
         if others is None:
-            found = f"no ways to the {len(topology.cabling.others)} other end points"
+            found = f"no ways to the {len(topology.others)} other end points"
             raise InputError(f"routing {table}", found, "a table of all end points")
     offsets, leaving = inside.outgoing()
     lanes = _numbered(table)
@@ -843,14 +838,13 @@ def waits_of_table(
         routers, numbers = topology.injection_router, np.zeros(topology.num_ports, np.int32)
         listed = np.split(in_port[topology.num_network_channels :], 2)[0]
         numbers[: len(listed)] = listed
-        if others is not None and topology.cabling is not None:
-            routers = np.append(routers, topology.cabling.others.router)
-            numbers = np.append(numbers, topology.cabling.others.port)
+        if others is not None:
+            routers = np.append(routers, topology.others.router)
+            numbers = np.append(numbers, topology.others.port)
         counts = np.bincount(routers, minlength=topology.num_routers)
-        bounds = np.append(0, np.cumsum(counts, dtype=np.int64))
-        entries = bounds, numbers[np.argsort(routers, kind="stable")]
+        entries = starts_of(counts), numbers[np.argsort(routers, kind="stable")]
     waits = np.zeros((len(leaving) * lanes, int(np.diff(offsets).max(initial=0))), np.uint16)
-    choices = table.choices or Choices(np.zeros(1, np.int64), np.zeros(0, np.int32))
+    choices = table.choices or Choices(np.zeros(1, np.int64), NO_INT32S)
     sent = port_senders(topology) if table.choices is None else senders(topology)
     rows, sent = _to_all(topology, table.next_channel, others, sent)
     wires = inside.channel_target, ranks(offsets, leaving), out_port, in_port
@@ -882,10 +876,10 @@ def _to_all(
         if apart.any():  # the one port of a router sends nothing to itself at another
             sent = np.repeat(sent, topology.num_ports, axis=1)
             sent[own[apart], np.flatnonzero(apart)] = 0
-    if others is None or topology.cabling is None:
+    if others is None:
         return next_channel, sent
-    many = len(topology.cabling.others)
-    more = np.bincount(topology.cabling.others.router, minlength=topology.num_routers)
+    many = len(topology.others)
+    more = np.bincount(topology.others.router, minlength=topology.num_routers)
     if sent.shape[1] > 1:
         every = np.repeat(sent.max(axis=1, keepdims=True), many, axis=1)
         sent = np.concatenate([sent, every], axis=1)

@@ -12,9 +12,8 @@ from math import gcd
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Int8s, Ints, UInt8s
 from netloom.routing.forwarding.tables import (
     ForwardingTable,
     Lanes,
@@ -337,7 +336,7 @@ def torus_2qos(topology: Topology) -> ForwardingTable:
     return told("torus-2qos", _table(topology, torus, directions), ends, lanes)
 
 
-def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
+def routed_torus(topology: Topology) -> tuple[_Torus, Int8s] | str:
     """Return the torus and the direction to each router from each other, or why there is none."""
     grid, inside = grid_of(topology), topology.routers
     if grid is None or len(grid.sides) < FEWEST_DIMENSIONS:
@@ -367,7 +366,7 @@ def routed_torus(topology: Topology) -> tuple[_Torus, NDArray[np.int8]] | str:
     return torus, directions
 
 
-def _directions(torus: _Torus) -> NDArray[np.int8]:
+def _directions(torus: _Torus) -> Int8s:
     """Return int8[routers, routers], the direction to each router (row) from each other; -1: none.
 
     It lies in the first dimension in which the two differ and a way leads on. There packets go the
@@ -424,7 +423,7 @@ def _too_broken(topology: Topology, torus: _Torus) -> str:
     return ""
 
 
-def _lanes_by_port(topology: Topology, torus: _Torus) -> NDArray[np.uint8]:
+def _lanes_by_port(topology: Topology, torus: _Torus) -> UInt8s:
     """Return the lane by router, ports in and out and service level (see ``Lanes``)."""
     inside = topology.routers
     leaves, enters = port_numbers(topology)
@@ -442,7 +441,7 @@ def _lanes_by_port(topology: Topology, torus: _Torus) -> NDArray[np.uint8]:
     return lane
 
 
-def _table(topology: Topology, torus: _Torus, directions: NDArray[np.int8]) -> Ints:
+def _table(topology: Topology, torus: _Torus, directions: Int8s) -> Ints:
     """Return the channel of each router to each end point. Parallel ones take turns."""
     ends, source = end_points(topology), topology.routers.channel_source
     cables: dict[tuple[int, int], list[int]] = {}

@@ -85,8 +85,7 @@ def next_hop(tables, used, allowed, base, router, in_port, in_vc, packet, hops):
             ask(allowed, base, port, tables.eject_vcs[state], tables.lane_shift)
     elif tables.choice == GIVEN:
         at, vcs = tables.path_starts[place], tables.vcs[tables.path_layer[place]]
-        for index in range(at + 1, at + 1 + tables.ports[at]):
-            ask(allowed, base, tables.ports[index], vcs, tables.lane_shift)
+        ask_each(tables, allowed, base, at, vcs)
     else:
         if tables.to_aux[state]:
             goal = np.int64(packet.aux)
@@ -166,8 +165,14 @@ def go_on(tables, used, allowed, base, router, state, goal, packet, hops):
         ask(allowed, base, port, behind(tables, state, here | port), tables.lane_shift)
     if tables.escape_vcs and state < tables.escape_state:
         at = first(tables, tables.escape_state, router, goal)
-        for index in range(at + 1, at + 1 + tables.ports[at]):
-            ask(allowed, base, tables.ports[index], tables.escape_vcs, tables.lane_shift)
+        ask_each(tables, allowed, base, at, tables.escape_vcs)
+
+
+@inlined
+def ask_each(tables, allowed, base, at, vcs):
+    """Add VCs of all output ports of a list."""
+    for index in range(at + 1, at + 1 + tables.ports[at]):
+        ask(allowed, base, tables.ports[index], vcs, tables.lane_shift)
 
 
 @inlined
@@ -193,11 +198,9 @@ def behind(tables, state, at):
 @part
 def drawn(coin, number, count):
     """A random number below ``count``, always the same for a coin and a number."""
-    found = np.uint64(coin) * np.uint64(0x9E3779B97F4A7C15)
-    found += np.uint64(number + 1) * np.uint64(0xC2B2AE3D27D4EB4F)
-    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64(((found >> np.uint64(33)) * np.uint64(count)) >> np.uint64(31))
+    bits = (np.uint64(coin) - np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)  # ``mixed`` adds one
+    bits = mixed(bits + np.uint64(number + 1) * np.uint64(0xC2B2AE3D27D4EB4F)) >> np.uint64(33)
+    return np.int64((bits * np.uint64(count)) >> np.uint64(31))
 
 
 @part

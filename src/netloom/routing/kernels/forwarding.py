@@ -69,8 +69,7 @@ def spread_table(exits, sent, bandwidth, wiring, rounds):
     load = np.zeros(len(channel_source), np.int64)
     cost = np.empty(num_routers, np.float64)
     flow = np.empty(num_routers, np.int64)
-    distance = np.empty(num_routers, np.int32)
-    order = np.empty(num_routers, np.int32)
+    distance, order = np.empty((2, num_routers), np.int32)
     reached, known = 0, np.int32(-1)
     for turn in range(rounds):
         for destination in range(len(exits)):

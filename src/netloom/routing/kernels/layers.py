@@ -346,8 +346,7 @@ def tree_ways(order, channel_source, channel_target, leaving):
     """
     num_routers = len(order)
     ways = np.full((num_routers, num_routers), -1, np.int32)
-    above = np.empty(num_routers, np.int32)
-    queue = np.empty(num_routers, np.int32)
+    above, queue = np.empty((2, num_routers), np.int32)
     for root in order:
         above[:] = -1
         queue[0], head, tail = root, 0, 1

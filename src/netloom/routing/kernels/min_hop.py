@@ -103,7 +103,7 @@ def least_used(order, exits, counted, ways, directions, barred, same_neighbour):
     table = np.full((len(exits), num_routers), -1, np.int32)
     used = np.zeros(num_channels, np.int64)
     by_channel, facing = np.empty(num_channels, np.int32), np.empty(num_routers, np.int8)
-    least, searched = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    least, searched = np.empty((2, num_routers), np.int32)
     waits, queue = np.empty(num_routers, np.bool_), np.empty(num_routers + 1, np.int32)
     state = by_channel, least, facing, searched, waits, queue
     offsets = np.zeros(num_routers + 1, np.int64)
@@ -133,8 +133,7 @@ def ends_by_distance(ends, channel_source, in_offsets, in_channels, most):
     """Return int64[routers, most], how many ends are how far from a router."""
     num_routers = len(ends)
     found = np.zeros((num_routers, most), np.int64)
-    distance = np.empty(num_routers, np.int32)
-    queue = np.empty(num_routers, np.int32)
+    distance, queue = np.empty((2, num_routers), np.int32)
     for end in range(num_routers):
         if ends[end]:
             distances_to(end, channel_source, in_offsets, in_channels, distance, queue)

@@ -28,7 +28,7 @@ from netloom.routing.kernels.shortest_path import distances_to
 def convex_hull(hull, nodes, links):
     """Add to the flags ``hull`` all routers on shortest ways between those that are in."""
     ends, offsets, channels = links
-    distance, queue = np.empty(len(hull), np.int32), np.empty(len(hull), np.int32)
+    distance, queue = np.empty((2, len(hull)), np.int32)
     for start in nodes:
         if not hull[start]:
             continue
@@ -62,7 +62,7 @@ def most_central(hull, terminals, nodes, links):
     num_routers = len(hull)
     centrality, ways = np.zeros(num_routers), np.empty(num_routers)
     delta = np.empty(num_routers)
-    distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    distance, queue = np.empty((2, num_routers), np.int32)
     for start in nodes:
         if not hull[start]:
             continue
@@ -305,7 +305,7 @@ def follow_tree(search, goal, taken):
 def backtrack(search, nodes, goal, taken, weight):
     """Reach one router more by another link into a neighbor. Return the link into it, or -1."""
     graph = search.graph
-    by, over = np.empty(len(weight), np.int32), np.empty(len(weight), np.int32)
+    by, over = np.empty((2, len(weight)), np.int32)
     for node in nodes:
         if search.near[node] < FAR:
             continue

@@ -90,7 +90,7 @@ def measure_ways(ways, by_goal, sources, goals, counted):
     """
     num_routers = len(ways.group)
     hops, many = np.empty(len(sources), np.int32), np.empty(len(sources) if counted else 0)
-    distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    distance, queue = np.empty((2, num_routers), np.int32)
     counts, found = np.zeros(num_routers), np.empty(most_choices(ways), np.int32)
     known = -1
     for pair in by_goal:
@@ -125,7 +125,7 @@ def list_paths(ways, by_goal, sources, goals, first_path, offsets):
     """
     num_routers = len(ways.group)
     channels, chance = np.empty(offsets[-1], np.int32), np.ones(len(offsets) - 1)
-    distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    distance, queue = np.empty((2, num_routers), np.int32)
     counts, found = np.zeros(num_routers), np.empty(most_choices(ways), np.int32)
     known, group = -1, 0
     for pair in by_goal:
@@ -157,7 +157,7 @@ def walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets):
     """
     num_routers = len(ways.group)
     channels = np.empty(offsets[-1], np.int32)
-    distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    distance, queue = np.empty((2, num_routers), np.int32)
     found, first = np.empty(most_choices(ways), np.int32), np.empty(num_routers, np.int32)
     known, group = -1, 0
     for pair in by_goal:
@@ -220,7 +220,7 @@ def several_waits(ways, slot, entries, goals):
     """
     num_routers, most = len(ways.group), most_choices(ways)
     waits = np.zeros((len(ways.source), most), np.bool_)
-    distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    distance, queue = np.empty((2, num_routers), np.int32)
     found, choices = np.empty((num_routers, most), np.int32), np.zeros(num_routers, np.int64)
     arrived, joined = np.zeros(num_routers, np.bool_), True
     for row in range(len(goals)):
@@ -255,8 +255,7 @@ def fill_next_ports(ways, out_port, lanes, num_goals, starts, lengths, found):
     ``found`` is scratch for all lanes that leave a router. Also returns the lists' size in all.
     """
     num_routers = len(ways.group)
-    distance = np.empty(num_routers, np.int32)
-    queue = np.empty(num_routers, np.int32)
+    distance, queue = np.empty((2, num_routers), np.int32)
     channels = np.empty(len(found), np.int32)
     # lists, where each is by its hash, their size, their number: none but the empty one
     lists = np.zeros(64, np.int16), np.zeros(64, np.int32), np.int64(1), np.int64(0)

@@ -52,8 +52,7 @@ def shortest_rows(targets, ends, in_offsets, in_channels, out_offsets, out_chann
     channel_source, channel_target = ends
     num_nodes = len(out_offsets) - 1
     rows = np.full((len(targets), num_nodes), -1, np.int32)
-    distance = np.empty(num_nodes, np.int32)
-    queue = np.empty(num_nodes, np.int32)
+    distance, queue = np.empty((2, num_nodes), np.int32)
     for row in range(len(targets)):
         distances_to(targets[row], channel_source, in_offsets, in_channels, distance, queue)
         for node in range(num_nodes):
@@ -90,7 +89,7 @@ def fill_tree_paths(tree, steps, sources, targets, keys, offsets):
     children, parents, parallel, first_up, channel_at = tree
     num_up = len(channel_at) // 2
     channels = np.empty(offsets[-1], np.int32)
-    port, sink = np.empty(len(sources), np.int32), np.empty(len(sources), np.int32)
+    port, sink = np.empty((2, len(sources)), np.int32)
     for path in range(len(sources)):
         begin, end = offsets[path], offsets[path + 1]
         source, target, key = sources[path], targets[path], keys[path]
@@ -126,8 +125,7 @@ def distance_sums(samples, channel_source, in_offsets, in_channels):
     """Sum of the hops from every node to all samples. Hops of nodes that cannot are left out."""
     num_nodes = len(in_offsets) - 1
     sums = np.zeros(num_nodes, np.int64)
-    distance = np.empty(num_nodes, np.int32)
-    queue = np.empty(num_nodes, np.int32)
+    distance, queue = np.empty((2, num_nodes), np.int32)
     for sample in samples:
         distances_to(sample, channel_source, in_offsets, in_channels, distance, queue)
         for node in range(num_nodes):

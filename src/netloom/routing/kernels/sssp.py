@@ -36,8 +36,7 @@ def cheapest_ways(exits, apart, copies, routers, sources, links, weight):
     table = np.full((len(exits), num_routers), -1, np.int32)
     heap = empty_heap(num_routers + 1)
     distance = heap[2]
-    row = np.empty(num_routers, np.int32)
-    order = np.empty(num_routers, np.int32)
+    row, order = np.empty((2, num_routers), np.int32)
     flow = np.empty(num_routers, np.int64)
     for end in range(len(exits)):
         for copy in range(copies[end]):
