@@ -112,33 +112,6 @@ def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
     return np.array(first), channels[:arcs].copy(), heads[:arcs].copy(), entries
 
 
-@njit(nogil=True)
-def take_cheapest(ways, weights, price, load):
-    """Send all traffic by its cheapest way. Return what it pays. ``load`` is overwritten.
-
-    ``ways`` is what ``list_ways`` returned, ``weights`` what starts in each first place, ``price``
-    what each channel asks of a unit of traffic. Of ways as cheap, the lowest port's.
-    """
-    first, channels, heads, entries = ways
-    places = len(first) - 1
-    cost, chosen, amount = np.zeros(places), np.full(places, -1), np.zeros(places)
-    for at in range(places):
-        for arc in range(first[at], first[at + 1]):
-            asked = price[channels[arc]] + cost[heads[arc]]
-            if chosen[at] < 0 or asked < cost[at]:
-                cost[at], chosen[at] = asked, arc
-    paid = 0.0
-    for number in range(len(entries)):
-        amount[entries[number]] += weights[number]
-        paid += weights[number] * cost[entries[number]]
-    load[:] = 0
-    for at in range(places - 1, -1, -1):
-        if chosen[at] >= 0:
-            load[channels[chosen[at]]] += amount[at]
-            amount[heads[chosen[at]]] += amount[at]
-    return paid
-
-
 # -- drawn ways of cubes ---------------------------------------------------------------------------
 
 
