@@ -658,8 +658,8 @@ class ChannelPrediction:
     latency, network_latency, source_wait, zero_load_latency
         Of the mean packet: from creation to the tail's arrival. Without and only the time until its
         head enters the injection channel, and in an idle network.
-    path_latency, path_source_wait
-        float64[num_paths].
+    path_latency
+        float64[num_paths], as ``latency``.
     utilization
         float64[num_channels], flits per cycle.
     busiest_channel
@@ -678,7 +678,6 @@ class ChannelPrediction:
     source_wait: float
     zero_load_latency: float
     path_latency: Floats
-    path_source_wait: Floats
     utilisation: Floats
     busiest_channel: int
     busiest: tuple[Busy, ...]
@@ -753,7 +752,6 @@ def predict_channels(
         source_wait=wait_mean,
         zero_load_latency=float(np.average(prepared.zero_load_cycles, weights=rate)),
         path_latency=network + wait,
-        path_source_wait=wait,
         utilisation=used,
         busiest_channel=int(np.argmax(used)) if used.any() else -1,
         busiest=(*places, source),

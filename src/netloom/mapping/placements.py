@@ -157,13 +157,10 @@ class _Names:
 _JSON = '{"node_of": [0, 1, ...]} with the node of each task'
 
 
-def random_mapping(
-    num_tasks: int, num_nodes: int, seed: int = DEFAULT_SEED, tasks_per_node: int = 1
-) -> Ints:
-    """Return int32[num_tasks]: every way to seat the tasks in the nodes' places is as likely.
+def random_mapping(num_tasks: int, num_nodes: int, seed: int = DEFAULT_SEED) -> Ints:
+    """Return int32[num_tasks]: every way to put the tasks on different nodes is as likely.
 
-    A node has ``tasks_per_node`` places, so that with one task per node this is a uniformly random
-    choice of distinct nodes. One seed gives one mapping, here as everywhere.
+    One seed gives one mapping, here as everywhere.
 
     Raises
     ------
@@ -175,9 +172,8 @@ def random_mapping(
     >>> sorted(random_mapping(4, 4, seed=7).tolist())
     [0, 1, 2, 3]
     """
-    check_room(num_tasks, num_nodes, tasks_per_node, "topology")
-    places = random_places(num_tasks, num_nodes * tasks_per_node, seed)
-    return (places // tasks_per_node).astype(np.int32)
+    check_room(num_tasks, num_nodes, 1, "topology")
+    return random_places(num_tasks, num_nodes, seed).astype(np.int32)
 
 
 def random_places(num_tasks: int, num_places: int, seed: int) -> Ints:
@@ -385,17 +381,15 @@ def write_rank_file(
     path: str | Path,
     node_of: ArrayLike,
     format: str = "openmpi-rankfile",  # noqa: A002  # the word of the command line
-    hosts: Sequence[str] | None = None,
-    nodes: ArrayLike | None = None,
 ) -> None:
     """Write the rank file that ``rank_file`` describes, which see. It is replaced if it exists.
 
     Raises
     ------
     InputError
-        As ``rank_file`` does, or if the file cannot be written.
+        As ``rank_file``, or if the file cannot be written.
     """
-    write_text(path, rank_file(node_of, format, hosts, nodes))
+    write_text(path, rank_file(node_of, format))
 
 
 def check_rank_file(
