@@ -254,13 +254,12 @@ class Measure:
             routed = paths(self.topology, self.routing, source, target)
             carried, whole = on_paths(routed, self.weights), routed.whole(self.topology)
             on_hops = np.repeat(carried, whole.lengths)
-            loads = np.bincount(whole.channels, on_hops, self.topology.num_channels)
+            loads = np.bincount(whole.channels, on_hops, self.topology.num_channels) + 0.0
             hop_bytes = float(carried @ routed.lengths)
         else:
             found = measure(self.topology, self.routing, source, target, self.weights)
             met, number = found.path_contention, max(1, self.app.num_edges)
-            loads = np.append(found.weighted_channel_load, found.weighted_host_channel_load)
-            hop_bytes = float(self.weights @ found.path_length)
+            loads, hop_bytes = found.weighted_load, float(self.weights @ found.path_length)
             meet = int(met.max(initial=0)) + float(met.sum()) / number**2
             worst = float(found.contending_weight[found.moving].max(initial=0.0))
         return {
