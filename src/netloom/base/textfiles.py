@@ -200,9 +200,7 @@ def _chunks(stream: IO[bytes] | gzip.GzipFile, most_bytes: int) -> Iterator[byte
         yield chunk
 
 
-def text_lines(
-    path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES
-) -> Iterator[tuple[int, str]]:
+def text_lines(path: str | Path, *, wanted: str) -> Iterator[tuple[int, str]]:
     r"""Yield number and text of every line of a file, read one at a time.
 
     Raises
@@ -221,7 +219,7 @@ def text_lines(
     path = check_file(path, wanted=wanted)
     try:
         with path.open("rb") as stream:
-            check_lines(stream, str(path), most_bytes=most_bytes)
+            check_lines(stream, str(path))
         with path.open(encoding="utf-8-sig", errors="replace") as lines:
             yield from enumerate(lines, start=1)
     except OSError as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 JointWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 
 
-def joint_weights(app: ProcessGraph, weights: Floats | None = None) -> JointWeights:
+def joint_weights(app: ProcessGraph, weights: Floats) -> JointWeights:
     """Return what each two tasks send each other, both ways together.
 
     A symmetric float64 sparse matrix [num_tasks, num_tasks], without zeros, columns sorted.
@@ -32,15 +32,14 @@ def joint_weights(app: ProcessGraph, weights: Floats | None = None) -> JointWeig
     Examples
     --------
     >>> from netloom.workload import process_graph
-    >>> joint_weights(process_graph(3, [0, 1, 2], [1, 0, 1], bytes=[5, 2, 0])).toarray()
+    >>> joint_weights(process_graph(3, [0, 1, 2], [1, 0, 1]), np.array([5.0, 2, 0])).toarray()
     array([[0., 7., 0.],
            [7., 0., 0.],
            [0., 0., 0.]])
     """
     from scipy.sparse import csr_array
 
-    carried = app.bytes if weights is None else weights
-    sent = csr_array((carried, (app.source, app.target)), shape=(app.num_tasks, app.num_tasks))
+    sent = csr_array((weights, (app.source, app.target)), shape=(app.num_tasks, app.num_tasks))
     joint = csr_array(sent + sent.T)
     joint.eliminate_zeros()
     joint.sort_indices()

@@ -269,7 +269,7 @@ def among(traffic: Traffic, nodes: ArrayLike) -> Traffic:
     """
     kept = np.zeros(traffic.num_nodes, np.bool_)
     kept[np.asarray(nodes)] = True
-    source, target, part = traffic.law.shares(0, traffic.num_nodes)
+    source, target, part = traffic.law.shares()
     inside = kept[source] & kept[target] & (traffic.rate[source] > 0)
     if not inside.any():
         found = "no two hosts that are left and send to each other"
@@ -300,7 +300,7 @@ def between_groups(traffic: Traffic, group: Ints) -> tuple[Traffic, float]:
     """
     if len(np.unique(group)) == traffic.num_nodes:
         return traffic, 0.0
-    source, target, part = traffic.law.shares(0, traffic.num_nodes)
+    source, target, part = traffic.law.shares()
     leaves = (group[source] != group[target]) | (source == target)
     leaves &= traffic.rate[source] > 0
     if not leaves.any():

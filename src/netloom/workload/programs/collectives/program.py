@@ -671,16 +671,13 @@ LEAST_BYTES = 1.0
 
 
 def trace_of(
-    program: CollectiveProgram,
-    size_bytes: float,
-    *,
-    overhead_seconds: float = 0.0,
-    stepwise: bool = True,
+    program: CollectiveProgram, size_bytes: float, *, overhead_seconds: float = 0.0
 ) -> Trace:
     """Return a collective as a trace in bytes and seconds, whose tasks are ranks.
 
-    A message waits for those that brought what it carries. ``Trace.in_cycles`` and ``Trace.placed``
-    make of it what each engine runs.
+    A message waits for those that brought what it carries, and until all that its rank sent in its
+    step before has arrived. ``Trace.in_cycles`` and ``Trace.placed`` make of it what each engine
+    runs.
 
     Parameters
     ----------
@@ -690,9 +687,6 @@ def trace_of(
         Its size. See ``CollectiveProgram``.
     overhead_seconds
         Time of the processors of both ends for each message.
-    stepwise
-        Whether a rank sends only once all that it sent in its step before has arrived, as in the
-        usual formulas. Otherwise as soon as it has what it sends.
 
     Raises
     ------
@@ -714,7 +708,7 @@ def trace_of(
         program.source,
         program.target,
         sizes_in_bytes(program.message_size, size_bytes),
-        waits(program, stepwise=stepwise),
+        waits(program, stepwise=True),
         work=overhead_seconds,
     )
 
