@@ -20,6 +20,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.base.textfiles import parse_json, read_lines, read_text, write_text
 from netloom.topology import Topology
+from netloom.workload.graphs.process_graph import mapped_nodes
 
 RANK = re.compile(r"rank\s+(?P<rank>\d+)\s*=\s*(?P<host>\S+)(\s+slots?\s*=\s*(?P<slot>\S+))?")
 """A line of a rank file of Open MPI."""
@@ -223,18 +224,7 @@ def check_mapping(
     >>> check_mapping([3, 0], num_tasks=2, num_nodes=4)
     array([3, 0], dtype=int32)
     """
-    nodes = np.asarray(node_of)
-    if nodes.shape != (num_tasks,):
-        count = f"{len(nodes)} nodes" if nodes.ndim == 1 else f"an array of shape {nodes.shape}"
-        raise NotAMappingError(where, f"{count} for {num_tasks} tasks", "one node for each task")
-    if nodes.size and nodes.dtype.kind not in "iu":
-        raise NotAMappingError(where, f"values of type {nodes.dtype}", "whole node numbers")
-    outside = (nodes < 0) | (nodes >= num_nodes)
-    if outside.any():
-        task = int(np.argmax(outside))
-        found = f"task {task} on host {nodes[task]}"
-        raise NotAMappingError(where, found, f"hosts 0 to {num_nodes - 1}")
-    nodes = nodes.astype(np.int32)
+    nodes = mapped_nodes(node_of, num_tasks, num_nodes, where)
     check_capacity(nodes, tasks_per_node, where, called)
     return nodes
 

@@ -169,8 +169,8 @@ def test_a_program_is_all_there_from_the_beginning(file):
 @pytest.mark.parametrize(
     ("node_of", "message"),
     [
-        ([0, 1], "mapping: found nodes for 2 tasks; expected the 64 tasks of .*halo.csv"),
-        ([0] * 63 + [64], "mapping: found node 64 for task 63; expected 0 to 63"),
+        ([0, 1], "mapping: found 2 nodes for 64 tasks; expected one node for each task"),
+        ([0] * 63 + [64], "mapping: found task 63 on host 64; expected hosts 0 to 63"),
     ],
 )
 def test_every_task_needs_a_node(node_of, message):

@@ -190,14 +190,9 @@ def test_a_mistake_in_python_is_one_line(make, said):
 @pytest.mark.parametrize(
     ("node_of", "weight", "said", "kind"),
     [
-        ([0, 1], "bytes", "found node_of of shape (2,)", NotAMappingError),
-        (
-            [0, 1, 4],
-            "bytes",
-            "found task 2 on node 4; expected nodes from 0 to 3",
-            NotAMappingError,
-        ),
-        ([0.0, 1.0, 2.0], "bytes", "found nodes of type float64", NotAMappingError),
+        ([0, 1], "bytes", "found 2 nodes for 3 tasks", NotAMappingError),
+        ([0, 1, 4], "bytes", "found task 2 on host 4; expected hosts 0 to 3", NotAMappingError),
+        ([0.0, 1.0, 2.0], "bytes", "found values of type float64", NotAMappingError),
         ([1, 1, 1], "bytes", "found nothing sent between tasks of different nodes", InputError),
         ([0, 1, 2], "messages", "found nothing sent", InputError),
         ([0, 1, 2], "flits", "weight: found 'flits'; expected bytes, messages or", InputError),

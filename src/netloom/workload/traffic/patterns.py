@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
-from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 from netloom.base.words import counted
 from netloom.topology import Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
-from netloom.workload.graphs.process_graph import ProcessGraph
+from netloom.workload.graphs.process_graph import ProcessGraph, mapped_nodes
 
 # -- laws ------------------------------------------------------------------------------------------
 
@@ -518,17 +518,7 @@ def from_process_graph(
     """
     if weight not in ("bytes", "messages", "uniform"):
         raise InputError("weight", f"'{weight}'", "bytes, messages or uniform")
-    nodes = np.asarray(node_of)
-    if nodes.shape != (graph.num_tasks,):
-        wanted = f"one node for each of {graph.num_tasks} tasks"
-        raise NotAMappingError("mapping", f"node_of of shape {nodes.shape}", wanted)
-    if nodes.dtype.kind not in "iu":
-        raise NotAMappingError("mapping", f"nodes of type {nodes.dtype}", "whole node numbers")
-    lost = (nodes < 0) | (nodes >= num_nodes)
-    if lost.any():
-        task = int(np.argmax(lost))
-        found = f"task {task} on node {nodes[task]}"
-        raise NotAMappingError("mapping", found, f"nodes from 0 to {num_nodes - 1}")
+    nodes = mapped_nodes(node_of, graph.num_tasks, num_nodes)
     carried = graph.weights(weight)
     source, target = nodes[graph.source], nodes[graph.target]
     crosses = (source != target) & (carried > 0)
