@@ -65,27 +65,6 @@ def find_brought(events, offsets, carried, sums, num_chunks):
 
 
 @njit(nogil=True)
-def find_open(done, row, number, part_of, first_open, before, is_open):
-    """Find the rounds that are complete, part by part: those before the first that is not.
-
-    ``done``: int64[n], the cycle in which a row was complete; -1: not yet. ``first_open``: of each
-    part, the round from which on they are not complete. At first, the one after the last.
-    ``before``: int64[rows], when the rows of the round before that were complete. Filled in where
-    one was completed. ``is_open``: bool[n], filled: whether it is of an open round.
-    """
-    for entry in range(len(row)):
-        part = part_of[row[entry]]
-        if done[entry] < 0:
-            first_open[part] = min(first_open[part], number[entry])
-    for entry in range(len(row)):
-        here = row[entry]
-        behind = first_open[part_of[here]] - number[entry]
-        is_open[entry] = behind <= 0
-        if behind == 1:
-            before[here] = done[entry]
-
-
-@njit(nogil=True)
 def find_gates(made, part_of, opens, offsets, after, times, gates):
     """The first cycle in which a row of the next round of each part can be released.
 
@@ -141,15 +120,6 @@ def number_waits(first, row, number, offsets, after, numbers, waits_offsets, wai
                 size += 1
         numbers[turn, here] = first + entry
         waits_offsets[entry + 1] = size
-
-
-@njit(nogil=True)
-def spread(times, row, number, column, found):
-    """Put times into a table, a line per round. ``column`` of the rows of a round, -1: none."""
-    for entry in range(len(times)):
-        at = column[row[entry]]
-        if at >= 0 and number[entry] < len(found):
-            found[number[entry], at] = times[entry]
 
 
 # -- traces ----------------------------------------------------------------------------------------

@@ -137,12 +137,12 @@ class Rounds:
         ``times``: int64[rows so far], such as ``complete`` of ``extend``. ``rows``: of a
         round, from 0 on, each once. Rounds after the first ``most`` are left out.
         """
-        from netloom.workload.kernels.programs import spread
-
         count = self.num_rounds if most is None else min(most, self.num_rounds)
         found = np.full((count, len(rows)), -1, np.int64)
         row, number = self._room[:, : len(times)]
-        spread(np.ascontiguousarray(times), row, number, self._columns(rows), found)
+        column = self._columns(rows)[row]
+        kept = (column >= 0) & (number < count)
+        found[number[kept], column[kept]] = times[kept]
         return found
 
     def rounds_done(self, complete: Ints, rows: Ints) -> Ints:
@@ -162,13 +162,17 @@ class Rounds:
 
     def _times_so_far(self, complete: Ints) -> Ints:
         """When the rows of the last two rounds are complete, or can be. See ``least_times``."""
-        from netloom.workload.kernels.programs import find_open, least_times
+        from netloom.workload.kernels.programs import least_times
 
         done = complete[self._open]
         row, number = (each[self._open] for each in self._room)
         self._now = max(self._now, int(done.max(initial=0)))
-        is_open = np.zeros(len(done), np.bool_)
-        find_open(done, row, number, self._parts.of_row, self._made.copy(), self._before, is_open)
+        # of each part, the round from which on they are not complete
+        part, first_open, waits = self._parts.of_row[row], self._made.copy(), done < 0
+        np.minimum.at(first_open, part[waits], number[waits])
+        behind = first_open[part] - number
+        self._before[row[behind == 1]] = done[behind == 1]
+        is_open = behind <= 0
         self._open, self._open_least = self._open[is_open], self._open_least[is_open]
         times = np.stack([self._before, self._before])
         released = np.zeros(len(self._open), np.int64)
