@@ -708,6 +708,7 @@ def search_mapping(
     *,
     routing: str | Routing = "default",
     objective: str = "max-channel-load",
+    weights: Floats | None = None,
     nodes: ArrayLike | None = None,
     tasks_per_node: int = 1,
     identity: Ints | None = None,
@@ -735,6 +736,8 @@ def search_mapping(
     objective
         ``hop-bytes``, ``max-channel-load``, ``path-contention``, ``saturation``, or several with
         shares, such as ``hop-bytes:1,max-channel-load:2``. See ``objectives``.
+    weights
+        float64[num_edges], what edges carry. Their bytes by default.
     nodes
         The nodes that may be used, such as those of an allocation. All that work and run tasks by
         default.
@@ -768,18 +771,19 @@ def search_mapping(
     warm_up()
     began = thread_time()
     routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
+    carried = app.bytes if weights is None else np.asarray(weights, np.float64)
     allowed = np.sort(allocated_hosts(nodes, topology))
     check_room(app.num_tasks, len(allowed), tasks_per_node, "nodes")
-    if not app.bytes.any():
+    if not carried.sum() > 0:
         raise InputError(app.name, "no traffic", "tasks that communicate")
     wanted = objective_of(objective)
     first = identity
     if first is None:
         first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
-    plain = Measure(app, topology, routed, app.bytes, wanted, allowed, tasks_per_node)
+    plain = Measure(app, topology, routed, carried, wanted, allowed, tasks_per_node)
     value_of = replace(plain.scaled(first), most_between=plain.between(first))
-    exponent = np.frexp(app.bytes.max())[1]  # a power of 2 rounds nothing, and nothing underflows
-    arrays = search_arrays(replace(value_of, weights=np.ldexp(app.bytes, -exponent)))
+    exponent = np.frexp(carried.max())[1]  # a power of 2 rounds nothing, and nothing underflows
+    arrays = search_arrays(replace(value_of, weights=np.ldexp(carried, -exponent)))
     bound = least(value_of)
     begun = dict(starts_of(value_of, seed)) | {"identity": first}
     known, mappings, starts = beside_random(value_of, begun, seed)
