@@ -227,7 +227,24 @@ def measure(
         between, ports = measure_paths(routed, len(rate), weight, bandwidth=rate), routed.ports
     if not topology.ports_listed:
         return between
-    return _with_ports(topology, between, ports, from_node != to_node, weight)
+    # what the ports carry at which paths begin and end
+    moving, many = from_node != to_node, 2 * topology.num_ports
+    used = np.concatenate([ports[0][moving], topology.num_ports + ports[1][moving]])
+    load = np.bincount(used, minlength=many).astype(np.int32)
+    weighted_load = np.bincount(used, np.tile(weight[moving], 2), many).astype(np.float64)
+    at_ports = (weighted_load / topology.port_bandwidth)[used].reshape(2, -1).max(axis=0)
+    heaviest = between.heaviest_channel.copy()
+    heaviest[moving] = np.maximum(heaviest[moving], at_ports)
+    alone = moving & (between.path_length == 0)
+    return replace(
+        between,
+        moving=moving,
+        load=np.append(between.load, load),
+        weighted_load=np.append(between.weighted_load, weighted_load),
+        channel_bandwidth=topology.channel_bandwidth,
+        contending_weight=np.where(alone, weight, between.contending_weight),
+        heaviest_channel=heaviest,
+    )
 
 
 def by_lines(routing: Routing, topology: Topology) -> TypeGuard[DimensionOrder]:
@@ -327,32 +344,6 @@ def _between_routers(
         weighted_load=weighted_load,
         channel_bandwidth=rate,
         between=len(load),
-    )
-
-
-def _with_ports(
-    topology: Topology, between: Contention, used: tuple[Ints, ...], moving: Bools, weights: Floats
-) -> Contention:
-    """Return what paths between routers meet, with what the ports that they begin and end at carry.
-
-    A path that stays at one router meets itself alone.
-    """
-    ports = np.concatenate([used[0][moving], topology.num_ports + used[1][moving]])
-    many, bandwidth = 2 * topology.num_ports, topology.port_bandwidth
-    load = np.bincount(ports, minlength=many).astype(np.int32)
-    weighted_load = np.bincount(ports, np.tile(weights[moving], 2), many).astype(np.float64)
-    at_ports = (weighted_load / bandwidth)[ports].reshape(2, -1).max(axis=0)
-    heaviest = between.heaviest_channel.copy()
-    heaviest[moving] = np.maximum(heaviest[moving], at_ports)
-    alone = moving & (between.path_length == 0)
-    return replace(
-        between,
-        moving=moving,
-        load=np.append(between.load, load),
-        weighted_load=np.append(between.weighted_load, weighted_load),
-        channel_bandwidth=topology.channel_bandwidth,
-        contending_weight=np.where(alone, weights, between.contending_weight),
-        heaviest_channel=heaviest,
     )
 
 

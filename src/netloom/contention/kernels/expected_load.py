@@ -31,7 +31,7 @@ from netloom.routing.virtual_channel_tables import O1TURN
 UNSEEN, BEGUN = -1, -2
 
 
-@njit()
+@njit
 def _turns_once(tables, node, source, target, coin):
     """Whether the way with this coin leads over ``node``: along an axis, then along the other."""
     first = 0 if coin & 1 else 1
@@ -40,7 +40,7 @@ def _turns_once(tables, node, source, target, coin):
     return before_turn or where[2 * node + first] == where[2 * target + first]
 
 
-@njit()
+@njit
 def _ports(tables, node, source, target):
     """The output ports (as bits) by which a packet may go on, whatever its coin.
 
@@ -58,7 +58,7 @@ def _ports(tables, node, source, target):
     return found
 
 
-@njit()
+@njit
 def _unseen(wiring, node, out, place):
     """The first node that is one hop on and not yet seen; -1 for none."""
     channel_at, channel_target = wiring
@@ -68,7 +68,7 @@ def _unseen(wiring, node, out, place):
     return -1
 
 
-@njit(nogil=True)
+@njit
 def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
     """Return the places of all targets: first arc, channel and head of each arc, first places.
 
@@ -115,7 +115,7 @@ def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
 # -- drawn ways of cubes ---------------------------------------------------------------------------
 
 
-@njit()
+@njit
 def add_run(load, line, length, place, hops, weight):
     """Add ``weight`` to ``hops`` channels of a line from ``place`` on, round its end too."""
     load[line + place] += weight
@@ -127,7 +127,7 @@ def add_run(load, line, length, place, hops, weight):
         load[line + beyond] -= weight
 
 
-@njit(nogil=True)
+@njit
 def add_in_order(tables, sources, targets, weights, both_ways, load):
     """Add what packets between pairs of nodes load in dimension order, as differences."""
     for path in range(len(sources)):
@@ -145,7 +145,7 @@ def add_in_order(tables, sources, targets, weights, both_ways, load):
             add_run(load, back, length, side - 1 - place, hops, weights[path] / 2)
 
 
-@njit()
+@njit
 def _add_line(tables, axis, node, direction, load, fill, hops, first_phase):
     """Add the chance that each of ``hops`` channels from ``node`` is crossed in one phase."""
     side, stride = tables.sides[axis], tables.strides[axis]
@@ -159,7 +159,7 @@ def _add_line(tables, axis, node, direction, load, fill, hops, first_phase):
         load[first + (place + hop) % side] += fill * many / (hops + 1)
 
 
-@njit()
+@njit
 def _moved(tables, axis, node, hops):
     """The node so many hops (negative: falling) along one dimension."""
     side, stride = tables.sides[axis], tables.strides[axis]
@@ -167,7 +167,7 @@ def _moved(tables, axis, node, hops):
     return node + ((start + hops) % side - start) * stride
 
 
-@njit(nogil=True)
+@njit
 def add_by_box(tables, sources, targets, weights, load):
     """Add what ROMM loads: dimension order to any node of the minimal box, and on from there.
 
@@ -199,7 +199,7 @@ def add_by_box(tables, sources, targets, weights, load):
                     _add_boxes(tables, rank, source, hops, ahead, weights[path] / ways, load)
 
 
-@njit()
+@njit
 def _add_boxes(tables, rank, source, hops, ahead, weight, load):
     axis, direction = tables.order[rank], 0 if ahead[rank] > 0 else 1
     for first_phase in (True, False):
@@ -224,7 +224,7 @@ def _add_boxes(tables, rank, source, hops, ahead, weight, load):
 # -- flows and listed paths ------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def push_flows(ways, goals, first, sources, weights, load):
     """Add what flows to goals load, split evenly over the next channels of each router.
 
@@ -255,7 +255,7 @@ def push_flows(ways, goals, first, sources, weights, load):
     return -1, -1
 
 
-@njit(nogil=True)
+@njit
 def add_paths(channels, offsets, weights, load):
     """Add the weight of each path to each of its channels."""
     for path in range(len(offsets) - 1):

@@ -109,16 +109,6 @@ def _to_others(task: Ints, weights: Floats, tasks: int, room: int) -> Floats:
     return np.bincount(task[lighter], weights[lighter], tasks).astype(np.float64)
 
 
-def _alone(outside: Floats, around: Floats, groups: Groups) -> float:
-    """Return the time that one task takes: not all are where channels carry most."""
-    heavy, found = np.sort(outside)[::-1], 0.0
-    for most in np.unique(around):
-        elsewhere = int(groups.places[around > most].sum())
-        if elsewhere < len(heavy) and most > 0:
-            found = max(found, float(heavy[elsewhere] / most))
-    return found
-
-
 def spectrum_of(app: ProcessGraph, weights: Floats) -> Floats:
     """Return the eigenvalues of a program's Laplacian matrix, rising. Zeros of large programs.
 
@@ -387,7 +377,11 @@ def least_channel_load(value_of: Measure, pace: Floats | None = None) -> float:
             outside = _to_others(task, weights, app.num_tasks, int(groups.places.max()))
             if around.sum() > 0:
                 found = max(found, float(outside.sum() / around.sum()))
-            found = max(found, _alone(outside, around, groups))
+            heavy = np.sort(outside)[::-1]
+            for most in np.unique(around):  # one task: not all are where channels carry most
+                elsewhere = int(groups.places[around > most].sum())
+                if elsewhere < len(heavy) and most > 0:
+                    found = max(found, float(heavy[elsewhere] / most))
         found = max(found, _exchanged(spectrum, groups))
     return _rounded_up(found, weights, whole=whole and even)
 

@@ -339,7 +339,12 @@ def partitioned(value_of: Measure, seed: int) -> Ints:
     local = np.full(app.num_tasks, -1, np.int64)
     level = [(np.arange(app.num_tasks), used)]
     while len(level[-1][1]) > 1:  # the largest part: second halves are never smaller
-        cuts = [_halved(ground, *both, tasks_per_node, seed) for both in level]
+        cuts = []
+        for tasks, region in level:
+            near, far, middles = halves(ground, region, seed)
+            share = round(len(tasks) * len(near) / len(region))
+            share = max(share, len(tasks) - tasks_per_node * len(far), 0)
+            cuts.append(Cut(tasks, near, far, middles, min(share, tasks_per_node * len(near))))
         firsts = _choose(program, cuts, node_of, local, ground, seed)
         level = [
             half
@@ -360,14 +365,6 @@ class Cut(NamedTuple):
     far: Ints
     middles: Ints  # a node in the middle of each half
     share: int  # tasks that go to ``near``
-
-
-def _halved(ground: Ground, tasks: Ints, region: Ints, tasks_per_node: int, seed: int) -> Cut:
-    """Return where some nodes are halved, and how many of their tasks go to each half."""
-    near, far, middles = halves(ground, region, seed)
-    share = round(len(tasks) * len(near) / len(region))
-    least = max(0, len(tasks) - tasks_per_node * len(far))
-    return Cut(tasks, near, far, middles, min(max(share, least), tasks_per_node * len(near)))
 
 
 def _choose(
@@ -518,9 +515,15 @@ def embed(value_of: Measure, seed: int) -> Ints | None:
     both.setdiag(0)
     both.eliminate_zeros()
     host = both.indptr.astype(np.int64), both.indices.astype(np.int64)
+    source = np.repeat(np.arange(app.num_tasks), np.diff(joint.indptr))
     for least in _thresholds(joint):
-        talking, heavy = _heavy_part(joint, least)
-        found = _search(heavy, host, rng)
+        # the tasks with edges of a least weight, and the neighbours of each among them
+        heavy = joint.data >= least
+        talking, first = np.unique(source[heavy], return_index=True)
+        place = np.zeros(app.num_tasks, np.int64)
+        place[talking] = np.arange(len(talking))
+        offsets = np.append(first, np.count_nonzero(heavy)).astype(np.int64)
+        found = _search((offsets, place[joint.indices[heavy]]), host, rng)
         if found is not None:
             node_of = np.full(app.num_tasks, -1, np.int32)
             node_of[talking] = allowed[found]
@@ -540,18 +543,6 @@ def _thresholds(joint: JointWeights) -> Iterator[float]:
     fit = np.flatnonzero((gap >= LEAST_GAP) & (share[1:] >= LEAST_SHARE))
     widest = fit[np.argsort(-gap[fit], kind="stable")[:MOST_GAPS]]
     yield from values[1:][np.sort(widest)].tolist()
-
-
-def _heavy_part(joint: JointWeights, least: float) -> tuple[Ints, Neighbours]:
-    """Return the tasks with edges of a least weight, and the neighbours of each among them."""
-    tasks = joint.shape[0]
-    source = np.repeat(np.arange(tasks), np.diff(joint.indptr))
-    heavy = joint.data >= least
-    talking, first = np.unique(source[heavy], return_index=True)
-    place = np.zeros(tasks, np.int64)
-    place[talking] = np.arange(len(talking))
-    offsets = np.append(first, np.count_nonzero(heavy)).astype(np.int64)
-    return talking, (offsets, place[joint.indices[heavy]])
 
 
 def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> Ints | None:

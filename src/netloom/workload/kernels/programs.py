@@ -23,7 +23,7 @@ from netloom.base.compilation import njit
 # -- collectives -----------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def find_brought(events, offsets, carried, sums, num_chunks):
     """Find pairs of messages: one that carries a chunk, and one that brought it or added to it.
 
@@ -64,7 +64,7 @@ def find_brought(events, offsets, carried, sums, num_chunks):
 # -- rounds ----------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def find_gates(made, part_of, opens, offsets, after, times, gates):
     """The first cycle in which a row of the next round of each part can be released.
 
@@ -79,7 +79,7 @@ def find_gates(made, part_of, opens, offsets, after, times, gates):
             gates[part] = min(gates[part], latest)
 
 
-@njit(nogil=True)
+@njit
 def least_times(now, done, least, row, number, offsets, after, times, released):
     """The cycle in which each row is released, or the first in which it can be, if it is not yet.
 
@@ -100,7 +100,7 @@ def least_times(now, done, least, row, number, offsets, after, times, released):
         times[turn, here] = ended if ended >= 0 else max(now, latest + least[entry])
 
 
-@njit(nogil=True)
+@njit
 def number_waits(first, row, number, offsets, after, numbers, waits_offsets, waits):
     """Number rows on from ``first``. Fill in, ragged, the numbers that each of them waits for.
 
@@ -125,7 +125,7 @@ def number_waits(first, row, number, offsets, after, numbers, waits_offsets, wai
 # -- traces ----------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def remaining_chains(cycles, after_offsets, after, chains):
     """The longest chain of rows that begins with each row and goes on with those that wait for it.
 

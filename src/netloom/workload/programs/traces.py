@@ -377,6 +377,10 @@ class Trace:
         >>> program
         <examples/halo.csv: 1471 rows>
         """
+        import polars as pl
+
+        from netloom.workload.kernels.programs import remaining_chains
+
         given = np.asarray(node_of)[: self.num_tasks]
         nodes = mapped_nodes(given, self.num_tasks, topology.num_hosts)
         # an entry is a row. A multicast is a row for its computation, then those of its tree
@@ -433,10 +437,20 @@ class Trace:
         stays = ~topology.crosses(source, target)
         sent, kept = float(flits.sum()), float(flits[stays].sum())
         flits[stays & (source != target)] = 0
-        turn = _turn(self, columns, flit_time, after, owner)
-        place = np.empty(len(turn), np.int64)
-        place[turn] = np.arange(len(turn))
-        waiting = after.taken(turn)
+        # What each row takes at least, itself at least a cycle: the time of a flit. What a row
+        # waits for has a longer remaining chain than the row, and so a lower number.
+        delay, run, receive = (columns[name] + 0.0 for name in ("delay", "run", "receive"))
+        least = delay + run + np.where(source != target, flits, 0) * flit_time + receive
+        cycle = max(flit_time, float(least.sum()) / MOST_CHAIN)
+        chains = np.zeros(len(least), np.int64)
+        remaining_chains(np.maximum(np.rint(least / cycle), 1).astype(np.int64), *after, chains)
+        names = pl.Series("id", self.ids, dtype=pl.String)
+        by_name = pl.DataFrame({"length": names.str.len_chars(), "id": names}).select(
+            pl.arg_sort_by("length", "id", maintain_order=True)
+        )
+        rank = np.argsort(by_name.to_series().to_numpy())
+        turn = np.lexsort((rank[owner], -chains))
+        place, waiting = np.argsort(turn), after.taken(turn)
         table = Messages(
             num_nodes=topology.num_hosts,
             first=0,
@@ -571,30 +585,3 @@ def _circle(after: Lists, order: Ints) -> list[int]:
     circle = way[seen[way[-1]] : -1]
     first = circle.index(min(circle))
     return circle[first:] + circle[:first]
-
-
-def _turn(
-    trace: Trace, columns: dict[str, NDArray[Any]], flit_time: float, after: Lists, owner: Ints
-) -> Ints:
-    """Return the rows in the order in which they go if all can: see ``Trace.placed``.
-
-    What a row waits for has a longer remaining chain than the row, and so a lower number.
-    """
-    import polars as pl
-
-    from netloom.workload.kernels.programs import remaining_chains
-
-    # what each row takes at least, itself at least a cycle: the time of a flit
-    delay, run, receive = (columns[name] + 0.0 for name in ("delay", "run", "receive"))
-    transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
-    least = delay + run + transit * flit_time + receive
-    cycle = max(flit_time, float(least.sum()) / MOST_CHAIN)
-    chains = np.zeros(len(least), np.int64)
-    remaining_chains(np.maximum(np.rint(least / cycle), 1).astype(np.int64), *after, chains)
-    names = pl.Series("id", trace.ids, dtype=pl.String)
-    by_name = pl.DataFrame({"length": names.str.len_chars(), "id": names}).select(
-        pl.arg_sort_by("length", "id", maintain_order=True)
-    )
-    rank = np.empty(len(trace), np.int64)
-    rank[by_name.to_series().to_numpy()] = np.arange(len(trace))
-    return np.lexsort((rank[owner], -chains))
