@@ -216,7 +216,7 @@ def measure(
     from_node, to_node, weight = checked_pairs(sources, targets, weights)
     if routing.several:
         wanted = "one with a path per pair: expected_loads measures what has several"
-        raise InputError("routing", f"{routing}", wanted)
+        raise InputError("routing", routing, wanted)
     inside = topology.routers
     if by_lines(routing, topology):
         ends = legs(topology, from_node, to_node)

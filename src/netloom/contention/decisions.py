@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of
 from netloom.routing.by_hop.tables import (
     ALWAYS,
     DRAWN,
@@ -295,7 +295,7 @@ class Follower:
         every = np.concatenate(keys)
         order = np.argsort(every, kind="stable")
         tail, head, *rest = map(np.concatenate, zip(*found, strict=True))
-        first = np.append(0, np.cumsum(np.bincount(tail, minlength=many)))
+        first = offsets_of(np.bincount(tail, minlength=many))
         stages = Stages(first, order[np.searchsorted(every[order], head)], *rest)
         stages.kind[~forks(stages)] = SHARED
         return stages, place.astype(np.int64)

@@ -38,7 +38,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, offsets_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, Stages, arcs_of
 from netloom.routing import (
@@ -408,7 +408,7 @@ def _by_level(stages: Stages) -> tuple[Stages, Ints, list[tuple[int, int]]]:
         level = found
     order = np.argsort(level, kind="stable")
     place, (arc, _) = np.argsort(order), arcs_of(stages, order)
-    first = np.append(0, np.cumsum(count[order]))
+    first = offsets_of(count[order])
     head, channel, share = place[stages.head[arc]], stages.channel[arc], stages.share[arc]
     borders = np.searchsorted(level[order], np.arange(1, level.max(initial=0) + 2))
     moved = Stages(first, head, channel, share, stages.kind[order])

@@ -55,7 +55,7 @@ def read_mapping(path: str | Path, names: Mapping[str, int | Sequence[int]] | No
         content = parse_json(read_text(path, wanted=wanted), path, wanted=_JSON)
         nodes = content.get("node_of") if isinstance(content, dict) else None
         if not isinstance(nodes, list) or not nodes:
-            raise InputError(str(path), "no list of nodes", _JSON)
+            raise InputError(path, "no list of nodes", _JSON)
         for task, given in enumerate(nodes):
             node = named.named(given) if isinstance(given, str) and names else None
             nodes[task] = node = given if node is None else node
@@ -67,7 +67,7 @@ def read_mapping(path: str | Path, names: Mapping[str, int | Sequence[int]] | No
         return _of_ranks(path, lines, named)
     nodes = [node for where, word in lines for node in named.nodes(word, where)]
     if not nodes:
-        raise InputError(str(path), "no tasks", "one node number a line, that of task 0 first")
+        raise InputError(path, "no tasks", "one node number a line, that of task 0 first")
     return np.array(nodes, dtype=np.int64)
 
 
@@ -85,7 +85,7 @@ def _of_ranks(path: Path, lines: list[tuple[str, str]], named: _Names) -> Ints:
     missing = next((rank for rank in range(len(node_of)) if rank not in node_of), None)
     if missing is not None:
         found_ranks = f"{len(node_of)} ranks without rank {missing}"
-        raise InputError(str(path), found_ranks, "each rank from 0 on")
+        raise InputError(path, found_ranks, "each rank from 0 on")
     return np.array([node_of[rank] for rank in range(len(node_of))], dtype=np.int64)
 
 
@@ -186,7 +186,7 @@ def random_places(num_tasks: int, num_places: int, seed: int) -> Ints:
         If there are too many places, or the seed is negative.
     """
     if seed < 0:
-        raise InputError("seed", str(seed), "a whole number of at least 0")
+        raise InputError("seed", seed, "a whole number of at least 0")
     check_size(num_places, where="tasks_per_node", what="places for tasks")
     return np.random.default_rng(seed).permutation(num_places)[:num_tasks]
 
@@ -238,7 +238,7 @@ def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) 
         If they do not fit, or ``tasks_per_node`` is below 1.
     """
     if tasks_per_node < 1:
-        raise InputError("tasks_per_node", str(tasks_per_node), "at least 1")
+        raise InputError("tasks_per_node", tasks_per_node, "at least 1")
     check_size(num_tasks, where=where, what="tasks")
     if num_tasks <= num_nodes * tasks_per_node:
         return
@@ -482,7 +482,7 @@ def read_hosts(path: str | Path) -> list[str]:
             raise InputError(where, f"'{host}' again, as in {place_of[host]}", wanted)
         place_of[host] = where
     if not place_of:
-        raise InputError(str(path), "no hosts", wanted)
+        raise InputError(path, "no hosts", wanted)
     return list(place_of)
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, offsets_of
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds.cuts import grid_lines, of_hosts, undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
@@ -147,7 +147,7 @@ def _across_lines(spectrum: Floats, value_of: Measure, carries: Floats) -> float
         count, rows = len(line.borders) - 1, line.stretches()
         channels = Demand((), inside.channel_source, inside.channel_target, carries)
         around = np.add(*crossing_stretches(channels, line.place, line.place, count, rows))
-        up_to = np.append(0, np.cumsum(np.bincount(begins, minlength=count)))
+        up_to = offsets_of(np.bincount(begins, minlength=count))
         places = (up_to[rows[1]] - up_to[rows[0]]) * tasks_per_node
         pairs = _fewest_pairs(places, len(spectrum), len(nodes) * tasks_per_node)
         apart = float(spectrum[1]) * pairs / len(spectrum)

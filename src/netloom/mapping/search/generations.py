@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, offsets_of
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
@@ -142,7 +142,7 @@ def search_arrays(value_of: Measure) -> SearchArrays:
     )
     ends = np.concatenate([pairs // items, pairs % items])
     order = np.argsort(ends, kind="stable")
-    offsets = np.append(0, np.cumsum(np.bincount(ends, minlength=items))).astype(np.int64)
+    offsets = offsets_of(np.bincount(ends, minlength=items))
     others = np.concatenate([pairs % items, pairs // items])[order]
     graph = Graph(offsets, others, np.append(there, back)[order], np.append(back, there)[order])
     net, row = _net(topology, routing, nodes, counts)
@@ -173,7 +173,7 @@ def search_arrays(value_of: Measure) -> SearchArrays:
         partners=drawn_partners(light),
         place_node=place_node,
         place_row=np.repeat(row, tasks_per_node),
-        near=(np.append(0, np.cumsum(many)), places.ravel()),
+        near=(offsets_of(many), places.ravel()),
         num_tasks=app.num_tasks,
         num_channels=topology.num_channels,
     )
@@ -216,7 +216,7 @@ def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
     if 2 * int(kept.sum()) > len(graph.others):
         return graph, 0.0
     counts = np.bincount(item[kept], minlength=items)
-    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    offsets = offsets_of(counts)
     return Graph(offsets, other[kept].astype(np.int64), out[kept], into[kept]), alike
 
 
@@ -250,7 +250,7 @@ def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tup
     distance = hops.reshape(number, number).astype(np.float64 if routing.several else np.int16)
     shares = shares[:0] if (shares == 1).all() else shares
     tables = cube_tables(mesh(1), DimensionOrder())
-    offsets = np.append(0, np.cumsum(lengths))
+    offsets = offsets_of(lengths)
     return Net(tables, offsets, channels, distance, shares), np.arange(number)
 
 

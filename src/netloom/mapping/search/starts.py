@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of, ranges
 from netloom.mapping.layouts import fitting_layouts
 from netloom.mapping.search.objectives import JointWeights, Measure, hops, joint_weights
 from netloom.topology import Cube, Topology, hop_distances
@@ -113,7 +113,7 @@ def _cut(part: Part, share: int, seed: int) -> Bools:
         anchor, pull = np.where(drawn[moved] > 0, tasks, tasks + 1), np.abs(drawn[moved])
         edges = np.hstack([edges, [moved, anchor, pull], [anchor, moved, pull]])
     end, target, weight = edges[:, np.argsort(edges[0], kind="stable")]
-    offsets = np.append(0, np.cumsum(np.bincount(end, minlength=len(sizes))))
+    offsets = offsets_of(np.bincount(end, minlength=len(sizes)))
     width = pymetis.zero_copy_dtype()
     fraction = (share + (len(sizes) > tasks) * ANCHOR * tasks) / int(sizes.sum())
     found = pymetis.part_graph(
@@ -396,8 +396,7 @@ def _part(
     """Return the part of the program that some tasks are. ``local`` is working space, all -1."""
     offsets, others, weights = program
     counts = offsets[tasks + 1] - offsets[tasks]
-    ends = np.cumsum(counts)
-    at = np.arange(int(counts.sum())) + np.repeat(offsets[tasks] - ends + counts, counts)
+    at = ranges(offsets[tasks], counts)
     source, other, weight = np.repeat(np.arange(len(tasks)), counts), others[at], weights[at]
     local[tasks] = np.arange(len(tasks))
     target = local[other]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of, ranges
 from netloom.base.errors import InputError
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
@@ -275,18 +275,6 @@ class _Block(NamedTuple):
         return _Block(row, number, least, np.cumsum(size[kept]) - size[kept], drawn)
 
 
-def ranges(begin: Ints, count: Ints) -> Ints:
-    """Return begin[i], begin[i] + 1, …: count[i] of them, for each i.
-
-    Examples
-    --------
-    >>> ranges(np.array([3, 10]), np.array([2, 3]))
-    array([ 3,  4, 10, 11, 12])
-    """
-    skipped = np.repeat(begin - (np.cumsum(count) - count), count)
-    return skipped + np.arange(len(skipped))
-
-
 def _parts(one: Messages) -> _Parts:
     """The connected components of what rows wait for."""
     from scipy.sparse import coo_array
@@ -300,7 +288,7 @@ def _parts(one: Messages) -> _Parts:
     size = np.bincount(of_row, minlength=parts)
     opens = np.bincount(waiting, weights=one.after >= count, minlength=count) == 0
     assert np.all(np.diff(one.after_offsets)[opens] > 0), "a row waits for nothing, in any round"
-    offsets, rows = np.append(0, np.cumsum(size)), np.argsort(of_row, kind="stable")
+    offsets, rows = offsets_of(size), np.argsort(of_row, kind="stable")
     return _Parts(of_row, offsets, rows, opens)
 
 
@@ -423,5 +411,5 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     columns["context"] = np.full(len(work), -1, np.int32)
     for name, of_round in (("source", "source"), ("target", "target"), ("flits", "bytes")):
         columns[name] = np.concatenate([getattr(each, of_round) for each in rounds])
-    columns["after_offsets"] = np.append(0, np.cumsum(np.concatenate(counts)))
+    columns["after_offsets"] = offsets_of(np.concatenate(counts))
     return checked(Messages(program.num_hosts, 0, **columns, after=np.concatenate(after)))

@@ -194,7 +194,7 @@ def share(
         names.append(name)
         if mapping == "random":
             if seed < 0:
-                raise InputError("seed", str(seed), "a whole number of at least 0")
+                raise InputError("seed", seed, "a whole number of at least 0")
             nodes = np.random.default_rng(seed + number).permutation(nodes)
         placed.append(nodes[: graph.num_tasks].astype(np.int32))
     sizes = [graph.num_tasks for graph, _ in programs]

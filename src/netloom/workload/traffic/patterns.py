@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, ranges
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
@@ -770,10 +770,9 @@ def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) 
     many = np.roll(sizes, -ahead)[group]
     check_size(int(many.sum()), where=f"traffic '{name}'", what="pairs of hosts")
     by_group = np.argsort(group, kind="stable")
-    first = np.append(0, np.cumsum(sizes))[:-1]
+    first = np.roll(np.cumsum(sizes) - sizes, -ahead)[group]
     source = np.repeat(np.arange(len(group)), many)
-    place = np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
-    target = by_group[np.repeat(np.roll(first, -ahead)[group], many) + place]
+    target = by_group[ranges(first, many)]
     weight = 1 / np.repeat(many, many)
     return pairs(topology.num_hosts, source, target, weights=weight, name=name)
 

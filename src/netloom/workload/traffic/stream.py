@@ -415,7 +415,7 @@ class Due:
         Raises InputError if ``cycle`` is above 2³¹ − 1: times are int32.
         """
         if cycle > LAST_CYCLE:
-            raise InputError("cycles", f"{cycle}", f"at most {LAST_CYCLE}")
+            raise InputError("cycles", cycle, f"at most {LAST_CYCLE}")
         while self._end < cycle:
             self._end, columns = next(self._blocks)
             self._ahead.append(columns)
@@ -475,9 +475,9 @@ class PacketStream:
         seed: int = 1,
     ) -> None:
         if not 0 < load <= 1:  # NaN is neither
-            raise InputError("load", f"{load}", "above 0, at most 1 (flits/node/cycle)")
+            raise InputError("load", load, "above 0, at most 1 (flits/node/cycle)")
         if seed < 0:
-            raise InputError("seed", f"{seed}", "a whole number that is not negative")
+            raise InputError("seed", seed, "a whole number that is not negative")
         self.traffic = traffic
         self.load = load
         self.lengths = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths

@@ -38,7 +38,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, offsets_of
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_bytes, write_text
 from netloom.base.words import counted, listed
@@ -170,7 +170,7 @@ def equal_chunks(program: CollectiveProgram) -> CollectiveProgram:
     many = cells[which]
     parts = cut(np.arange(many.sum(), dtype=np.int32), many)
     kept = program.chunks
-    offsets = np.append(0, np.cumsum(many[kept.values]))[kept.offsets]
+    offsets = offsets_of(many[kept.values])[kept.offsets]
     return replace(
         program,
         chunk_size=np.full(len(parts.values), float(unit)),

@@ -27,14 +27,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base import units
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, ranges
 from netloom.base.errors import InputError
 from netloom.base.spec import real_number
 from netloom.base.textfiles import replacing
 from netloom.base.units import parse_bytes
 from netloom.base.words import listed
 from netloom.workload.programs.messages import Lists, cut
-from netloom.workload.programs.rounds import Round, RoundProgram, ranges
+from netloom.workload.programs.rounds import Round, RoundProgram
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace, message_trace
 
 Carried: TypeAlias = "Callable[[int], Lists | Ints]"

@@ -223,7 +223,7 @@ def read_chakra(pattern: str | Path) -> RankProgram:
     if file is not None:
         said = parse_json(read_text(file, wanted=wanted), file, wanted=wanted)
         if not isinstance(said, dict):
-            raise InputError(str(file), "something else", wanted)
+            raise InputError(file, "something else", wanted)
     groups = {}
     for name, ranks in said.items():
         where = f"{file}, group {name!r:.60}"
@@ -354,7 +354,7 @@ def _nodes(path: Path) -> Iterator[Node]:
     at, first = 0, True
     whole = Span(data, 0, len(data), str(path))
     if not data:
-        raise InputError(str(path), "an empty file", CHAKRA_WANTED)
+        raise InputError(path, "an empty file", CHAKRA_WANTED)
     while at < len(data):
         begin = at
         length, at = read_varint(whole, at)
@@ -510,7 +510,7 @@ def read_kineto(pattern: str | Path) -> RankProgram:
         sizes = [one.world, *(_number(each, "Group size", 0) for each in one.events)]
         check_size(max(sizes), where=str(pattern), what="ranks")
         if not max(sizes):
-            raise InputError(str(pattern), "no 'Group size'", "a record per rank: name.%d.json")
+            raise InputError(pattern, "no 'Group size'", "a record per rank: name.%d.json")
         records = [one] * max(sizes)
     reader = _KinetoReader(Builder(len(records)), alone="%d" not in str(pattern))
     for rank, record in enumerate(records):
@@ -532,18 +532,18 @@ def _record(path: Path, rank: int | None) -> _Record:
     data = parse_json(text, path, wanted=KINETO_WANTED, record=_event, **limits)
     listed = data.get("traceEvents") if isinstance(data, dict) else data
     if not isinstance(listed, list):
-        raise InputError(str(path), 'no "traceEvents"', KINETO_WANTED)
+        raise InputError(path, 'no "traceEvents"', KINETO_WANTED)
     told = data.get("distributedInfo") if isinstance(data, dict) else None
     told = told if isinstance(told, dict) else {}
     if rank is not None and told.get("rank", rank) != rank:
-        raise InputError(str(path), f"the record of rank {told['rank']!r:.20}", f"rank {rank}")
+        raise InputError(path, f"the record of rank {told['rank']!r:.20}", f"rank {rank}")
     world = told.get("world_size", 0)
     spans = [each for each in listed if isinstance(each, Passed)]
     kept = [(n, each) for n, each in enumerate(listed) if isinstance(each, dict) and "ph" in each]
     spans += [_passed(each) for _, each in kept]
     found = _noted(kept, str(path))
     if not found:
-        raise InputError(str(path), "no NCCL events with 'Collective name'", KINETO_WANTED)
+        raise InputError(path, "no NCCL events with 'Collective name'", KINETO_WANTED)
     found.sort(key=lambda event: (event.start, event.end))
     start, end = min(each.start for each in spans), max(each.end for each in spans)
     return _Record(found, start, end, world if type(world) is int else 0)
