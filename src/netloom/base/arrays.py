@@ -35,6 +35,17 @@ def offsets_of(lengths: ArrayLike) -> Ints:
     return np.append(0, np.cumsum(lengths, dtype=np.int64))
 
 
+def owners_of(lengths: Ints) -> Ints:
+    """Return the list that each number is in, int64[sum of lengths].
+
+    Examples
+    --------
+    >>> owners_of(np.array([2, 0, 1]))
+    array([0, 0, 2])
+    """
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
 def ranges(begin: Ints, count: Ints) -> Ints:
     """Return begin[i], begin[i] + 1, …: count[i] of them, for each i.
 

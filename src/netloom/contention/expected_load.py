@@ -38,7 +38,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Floats, Ints, offsets_of
+from netloom.base.arrays import Floats, Ints, offsets_of, owners_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, Stages, arcs_of
 from netloom.routing import (
@@ -426,7 +426,7 @@ def _cheapest(
     asked = np.append(asked / asked.sum() / rate, 0.0)  # the last is of arcs without a channel
     (first, head, channel, given, kinds), place, levels = by_level
     cost, share = np.zeros(len(kinds)), given.copy()
-    stage = np.repeat(np.arange(len(kinds)), np.diff(first))
+    stage = owners_of(np.diff(first))
     for low, high in levels:
         arcs, begin = slice(first[low], first[high]), first[low:high] - first[low]
         by, of = asked[channel[arcs]] + cost[head[arcs]], stage[arcs] - low

@@ -28,8 +28,6 @@ own routes may meet, part and meet again.
 Twin: ``tests/reference/contention.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import njit

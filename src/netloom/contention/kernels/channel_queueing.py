@@ -9,8 +9,6 @@ Of waits, ``net`` is ``channel_queueing.Turns``. Rates are packets per cycle, ti
 Twin: ``tests/reference/channel_queueing.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import njit

@@ -15,8 +15,6 @@ Elsewhere, flows are pushed from router to router. ``ways`` is the ``Ways`` of `
 Twin: ``tests/reference/expected_load.py``, and ``tests/reference/several.py`` of flows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import njit

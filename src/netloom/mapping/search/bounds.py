@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints, offsets_of
+from netloom.base.arrays import Floats, Ints, offsets_of, owners_of
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds.cuts import grid_lines, of_hosts, undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
@@ -310,7 +310,7 @@ def _least_hops(value_of: Measure) -> float:
     """Return the hop-bytes if each task had the network to itself."""
     app, topology, nodes = value_of.app, value_of.topology, value_of.nodes
     joint, tasks_per_node = joint_weights(app, value_of.weights), value_of.tasks_per_node
-    source = np.repeat(np.arange(app.num_tasks), np.diff(joint.indptr))
+    source = owners_of(np.diff(joint.indptr))
     order = np.lexsort((-joint.data, source))
     rank = np.arange(joint.nnz) - joint.indptr[source]
     sent = joint.data[order]  # of each task, falling

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Floats, Ints, offsets_of
+from netloom.base.arrays import Floats, Ints, offsets_of, owners_of
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
@@ -203,7 +203,7 @@ def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
     if full and len(graph.others) > items * (items - 1) // 2:
         sent = np.append(graph.out, np.zeros(items * (items - 1) - len(graph.out)))
         alike = float(np.median(sent))
-    item, other, out, into = (np.repeat(np.arange(items), np.diff(graph.offsets)), *graph[1:])
+    item, other, out, into = (owners_of(np.diff(graph.offsets)), *graph[1:])
     if alike:
         dense = np.zeros((2, items, items))
         dense[0, item, other], dense[1, item, other] = out, into

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints, offsets_of, ranges
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of, owners_of, ranges
 from netloom.mapping.layouts import fitting_layouts
 from netloom.mapping.search.objectives import JointWeights, Measure, hops, joint_weights
 from netloom.topology import Cube, Topology, hop_distances
@@ -397,7 +397,7 @@ def _part(
     offsets, others, weights = program
     counts = offsets[tasks + 1] - offsets[tasks]
     at = ranges(offsets[tasks], counts)
-    source, other, weight = np.repeat(np.arange(len(tasks)), counts), others[at], weights[at]
+    source, other, weight = owners_of(counts), others[at], weights[at]
     local[tasks] = np.arange(len(tasks))
     target = local[other]
     local[tasks] = -1
@@ -514,7 +514,7 @@ def embed(value_of: Measure, seed: int) -> Ints | None:
     both.setdiag(0)
     both.eliminate_zeros()
     host = both.indptr.astype(np.int64), both.indices.astype(np.int64)
-    source = np.repeat(np.arange(app.num_tasks), np.diff(joint.indptr))
+    source = owners_of(np.diff(joint.indptr))
     for least in _thresholds(joint):
         # the tasks with edges of a least weight, and the neighbours of each among them
         heavy = joint.data >= least

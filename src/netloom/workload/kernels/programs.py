@@ -14,8 +14,6 @@ Twin: ``tests/reference/rounds.py``.
 Twin: ``tests/reference/agenda.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import njit

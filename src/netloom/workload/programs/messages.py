@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from netloom.base.arrays import Bools, Ints, offsets_of, ranges
+from netloom.base.arrays import Bools, Ints, offsets_of, owners_of, ranges
 
 
 class Lists(NamedTuple):
@@ -36,7 +36,7 @@ class Lists(NamedTuple):
 
     def owners(self) -> Ints:
         """Return int64[len(values)], the list that each value is in."""
-        return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
+        return owners_of(self.lengths)
 
     def taken(self, order: Ints) -> Lists:
         """Return the lists of these numbers, in this order."""
@@ -143,7 +143,7 @@ class Messages:
 
     def waits(self) -> Ints:
         """Return int64[after_offsets[-1]], the row that does the waiting of each of ``after``."""
-        return self.first + np.repeat(np.arange(len(self)), np.diff(self.after_offsets))
+        return self.first + owners_of(np.diff(self.after_offsets))
 
 
 class Source(Protocol):

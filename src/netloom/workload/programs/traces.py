@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, owners_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_direct
@@ -424,7 +424,7 @@ class Trace:
             final[begin[entry]], final[rows] = False, part.leaves
             waits.append(np.arange(rows.start, rows.stop))
             waited.append(part.after + first)  # −1, from the root, is the row of the computation
-        owner = np.repeat(np.arange(len(self)), counts)
+        owner = owners_of(counts)
         completing = grouped(owner[final], np.flatnonzero(final), len(self)).taken(
             self.after.values
         )

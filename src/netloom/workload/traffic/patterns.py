@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints, ranges
+from netloom.base.arrays import Bools, Floats, Ints, owners_of, ranges
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
@@ -251,7 +251,7 @@ def alias_tables(offsets: Ints, share: Floats) -> tuple[Floats, Ints]:
     (array([0.5, 1. ]), array([1, 1]))
     """
     lengths = np.diff(offsets)
-    row = np.repeat(np.arange(len(lengths)), lengths)
+    row = owners_of(lengths)
     scaled = share * lengths[row]
     heavy = scaled >= 1
     heavy |= (np.bincount(row[heavy], minlength=len(lengths)) == 0)[row]  # all are 1, but rounded
@@ -771,7 +771,7 @@ def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) 
     check_size(int(many.sum()), where=f"traffic '{name}'", what="pairs of hosts")
     by_group = np.argsort(group, kind="stable")
     first = np.roll(np.cumsum(sizes) - sizes, -ahead)[group]
-    source = np.repeat(np.arange(len(group)), many)
+    source = owners_of(many)
     target = by_group[ranges(first, many)]
     weight = 1 / np.repeat(many, many)
     return pairs(topology.num_hosts, source, target, weights=weight, name=name)
