@@ -78,7 +78,7 @@ class ChannelLoads:
     @cached_property
     def channel_time(self) -> Floats:
         """float64[num_channels], how long each works: weight over bandwidth, hosts' included."""
-        return np.asarray(self.weighted_load / self.channel_bandwidth)
+        return self.weighted_load / self.channel_bandwidth
 
     @property
     def meetings(self) -> float:

@@ -386,7 +386,7 @@ def _best_mixture(times: Floats) -> tuple[float, Floats]:
         method="highs",
     )
     prices = np.maximum(-found.ineqlin.marginals, 0)
-    return float(found.fun), np.asarray(prices / prices.sum())
+    return float(found.fun), prices / prices.sum()
 
 
 def _by_level(stages: Stages) -> tuple[Stages, Ints, list[tuple[int, int]]]:

@@ -275,7 +275,7 @@ def _crossed(
     channels: Ints
     share: NDArray[Any] = np.repeat(on_paths(routed, np.ones(pairs)), routed.lengths)
     inside = routed.channels < topology.num_network_channels
-    hops = np.bincount(pair[inside], share[inside], pairs).astype(np.float64)
+    hops = np.bincount(pair[inside], share[inside], pairs)
     counts = pace[routed.channels] > 0
     pair, channels, share = pair[counts], routed.channels[counts].astype(np.int64), share[counts]
     if routed.pair is not None:

@@ -106,7 +106,7 @@ def on_paths(routed: Paths, weights: Floats) -> Floats:
     """Return what each path carries, float64[num_paths], of pairs that send these weights."""
     if routed.pair is None or routed.probability is None:
         return weights
-    return np.asarray(weights[routed.pair] * routed.probability)
+    return weights[routed.pair] * routed.probability
 
 
 OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")

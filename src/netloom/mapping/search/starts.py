@@ -630,7 +630,7 @@ def _within(graph: Neighbours, radius: int) -> Ints:
     apart[np.isinf(apart)] = radius + 1
     bins = np.arange(number)[:, None] * (radius + 2) + apart.astype(np.int64)
     counts = np.bincount(bins.ravel(), minlength=number * (radius + 2))
-    return np.asarray(np.cumsum(counts.reshape(number, -1)[:, 1:-1], axis=1))
+    return np.cumsum(counts.reshape(number, -1)[:, 1:-1], axis=1)
 
 
 def _seat_others(node_of: Ints, joint: JointWeights, topology: Topology, allowed: Ints) -> None:

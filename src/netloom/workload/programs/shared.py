@@ -310,7 +310,7 @@ def between_groups(traffic: Traffic, group: Ints) -> tuple[Traffic, float]:
     sent = np.bincount(left.source, left.weight, traffic.num_nodes)
     rate = traffic.rate * np.minimum(sent, 1.0)
     inside = 1 - float(rate.sum() / traffic.rate.sum())
-    rate = np.asarray(rate / rate[rate > 0].mean())
+    rate = rate / rate[rate > 0].mean()
     return Traffic(traffic.name, traffic.num_nodes, rate, _law_of(traffic, left)), inside
 
 

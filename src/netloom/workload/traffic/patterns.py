@@ -84,7 +84,7 @@ class Fixed:
 
     def can_send(self) -> Bools:
         """Return bool[num_nodes]: whether a node has any target."""
-        return np.asarray(self.targets >= 0)
+        return self.targets >= 0
 
     def draw(self, rng: np.random.Generator, sources: Ints) -> Ints:  # noqa: ARG002
         """Return the target of each source."""
