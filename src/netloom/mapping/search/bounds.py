@@ -300,14 +300,6 @@ def least_hop_bytes(value_of: Measure) -> float:
     >>> least_hop_bytes(Measure(*here))
     7.0
     """
-    found = _least_hops(value_of)
-    if _tabled(value_of.topology, value_of.nodes):
-        found = max(found, least_spread(value_of))
-    return _rounded_up(found, value_of.weights, whole=not value_of.routing.several)
-
-
-def _least_hops(value_of: Measure) -> float:
-    """Return the hop-bytes if each task had the network to itself."""
     app, topology, nodes = value_of.app, value_of.topology, value_of.nodes
     joint, tasks_per_node = joint_weights(app, value_of.weights), value_of.tasks_per_node
     source = owners_of(np.diff(joint.indptr))
@@ -325,13 +317,17 @@ def _least_hops(value_of: Measure) -> float:
     near = np.where(np.isinf(found), topology.num_hosts, found)
     together = max(app.num_tasks, len(near) * tasks_per_node)
     if together > MOST_PLACES or (near == near[0]).all():
-        return float(sent @ near.min(axis=0)[rank]) / 2
-    from scipy.optimize import linear_sum_assignment
+        bound = float(sent @ near.min(axis=0)[rank]) / 2
+    else:
+        from scipy.optimize import linear_sum_assignment
 
-    table = np.zeros((app.num_tasks, most))
-    table[source, rank] = sent
-    cost = np.repeat(table @ near.T / 2, tasks_per_node, axis=1)
-    return float(cost[linear_sum_assignment(cost)].sum())
+        table = np.zeros((app.num_tasks, most))
+        table[source, rank] = sent
+        cost = np.repeat(table @ near.T / 2, tasks_per_node, axis=1)
+        bound = float(cost[linear_sum_assignment(cost)].sum())
+    if _tabled(topology, nodes):
+        bound = max(bound, least_spread(value_of))
+    return _rounded_up(bound, value_of.weights, whole=not value_of.routing.several)
 
 
 def least_channel_load(value_of: Measure, pace: Floats | None = None) -> float:

@@ -526,7 +526,18 @@ def embed(value_of: Measure, seed: int) -> Ints | None:
         if found is not None:
             node_of = np.full(app.num_tasks, -1, np.int32)
             node_of[talking] = allowed[found]
-            _seat_others(node_of, joint, topology, allowed)
+            # each other task where its weight times distance is least, the heaviest first
+            free, pull = np.setdiff1d(allowed, node_of), np.asarray(joint @ (node_of >= 0))
+            while (node_of < 0).any():
+                task = int(np.argmax(np.where(node_of < 0, pull, -1.0)))
+                beside = slice(joint.indptr[task], joint.indptr[task + 1])
+                others, weight = joint.indices[beside], joint.data[beside]
+                placed = node_of[others] >= 0
+                cost = weight[placed] @ hops(topology, node_of[others[placed]])[:, free]
+                seat = int(np.argmin(cost))
+                node_of[task] = free[seat]
+                free = np.delete(free, seat)
+                pull[others] += weight
             return node_of
     return None
 
@@ -631,23 +642,6 @@ def _within(graph: Neighbours, radius: int) -> Ints:
     bins = np.arange(number)[:, None] * (radius + 2) + apart.astype(np.int64)
     counts = np.bincount(bins.ravel(), minlength=number * (radius + 2))
     return np.cumsum(counts.reshape(number, -1)[:, 1:-1], axis=1)
-
-
-def _seat_others(node_of: Ints, joint: JointWeights, topology: Topology, allowed: Ints) -> None:
-    """Put each task without a node where its weight times distance is least. The heaviest first."""
-    free = np.setdiff1d(allowed, node_of)
-    seated = (node_of >= 0).astype(np.float64)
-    pull = np.asarray(joint @ seated)
-    for _ in range(int(np.count_nonzero(node_of < 0))):
-        task = int(np.argmax(np.where(node_of < 0, pull, -1.0)))
-        near = slice(joint.indptr[task], joint.indptr[task + 1])
-        others, weight = joint.indices[near], joint.data[near]
-        placed = node_of[others] >= 0
-        cost = weight[placed] @ hops(topology, node_of[others[placed]])[:, free]
-        place = int(np.argmin(cost))
-        node_of[task] = free[place]
-        free = np.delete(free, place)
-        pull[others] += weight
 
 
 RANDOM_MAPPINGS = 25
