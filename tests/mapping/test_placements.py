@@ -21,7 +21,7 @@ def test_named_placements_are_mappings(nodes, per_node, seed, data):
     tasks = data.draw(st.integers(0, nodes * per_node))
     for node_of in (
         placed("identity", tasks, nodes, tasks_per_node=per_node),
-        random_mapping(tasks, nodes, seed, per_node),
+        placed("random", tasks, nodes, seed=seed, tasks_per_node=per_node),
     ):
         assert node_of.dtype == np.int32
         assert check_mapping(node_of, tasks, nodes, per_node).tolist() == node_of.tolist()

@@ -13,11 +13,11 @@ from netloom.mapping.kernels.search import anneal, fill, gather
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.generations import Held, nodes_of, room, search_arrays
 from netloom.mapping.search.objectives import Measure, hops, hosts_count, objective_of
-from netloom.mapping.search.starts import partitioned
 from netloom.routing import Minimal, ShortestPath, paths
 from netloom.topology import Topology, mesh, topology, torus
 from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph
+from tests.mapping.search.started import partitioned
 
 ROUTING = ShortestPath()
 TREES = [

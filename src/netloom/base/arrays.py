@@ -1,4 +1,4 @@
-"""Names of array types, and of what groups that follow each other need.
+"""Names of array types, and ragged arrays: lists of numbers, one after the other.
 
 Integers are int32 where there are many, such as ends of channels and paths, and int64 elsewhere.
 A docstring says which, and the shape. Rare types are spelled out.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 """Integers with a sign, of 32 or 64 bits."""
@@ -34,17 +34,38 @@ NO_INT32S, NO_INT64S = np.zeros(0, np.int32), np.zeros(0, np.int64)
 """No integers, where a record or a kernel takes some and there are none."""
 
 
-def starts_of(counts: Ints | Bools | Sequence[int]) -> Ints:
-    """Return where groups of so many members begin that follow each other, and the last ends.
-
-    int64[len(counts) + 1].
+def offsets_of(lengths: ArrayLike) -> Ints:
+    """Return where each list begins, and where the last ends, int64[number of lists + 1].
 
     Examples
     --------
-    >>> starts_of([2, 0, 3]).tolist()
-    [0, 2, 2, 5]
+    >>> offsets_of([2, 0, 1])
+    array([0, 2, 2, 3])
     """
-    return np.append(0, np.cumsum(counts, dtype=np.int64))
+    return np.append(0, np.cumsum(lengths, dtype=np.int64))
+
+
+def owners_of(lengths: Ints) -> Ints:
+    """Return the list that each number is in, int64[sum of lengths].
+
+    Examples
+    --------
+    >>> owners_of(np.array([2, 0, 1]))
+    array([0, 0, 2])
+    """
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def ranges(begin: Ints, count: Ints) -> Ints:
+    """Return begin[i], begin[i] + 1, …: count[i] of them, for each i.
+
+    Examples
+    --------
+    >>> ranges(np.array([3, 10]), np.array([2, 3]))
+    array([ 3,  4, 10, 11, 12])
+    """
+    skipped = np.repeat(begin - (np.cumsum(count) - count), count)
+    return skipped + np.arange(len(skipped))
 
 
 def places_within(counts: Ints | Sequence[int]) -> Ints:
@@ -55,7 +76,7 @@ def places_within(counts: Ints | Sequence[int]) -> Ints:
     >>> places_within([2, 0, 3]).tolist()
     [0, 1, 0, 1, 2]
     """
-    starts = starts_of(counts)
+    starts = offsets_of(counts)
     return np.arange(starts[-1]) - np.repeat(starts[:-1], counts)
 
 

@@ -19,6 +19,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,25 +35,23 @@ _kept = True
 """Whether compiled kernels can be kept anywhere."""
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that compiles a function when it is first called, and keeps it.
+def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function when it is first called, and keep it: a decorator, perhaps with options.
 
-    ``options`` are Numba's.
+    ``options`` are Numba's. Other threads run meanwhile.
     """
-
-    def compiled(function: Callable[..., Any]) -> Any:
-        found = numba.njit(**options)(function)
-        if not _kept:
+    if function is None:
+        return partial(njit, **options)
+    found: Any = numba.njit(**{"nogil": True} | options)(function)
+    if not _kept:
+        return found
+    by_content = FOLDER not in os.environ and in_checkout()
+    for cache in (KeptByContent, Kept) if by_content else (Kept,):
+        with suppress(RuntimeError):  # no folder can be written
+            found._cache = cache(function)  # what Numba's enable_caching() does
             return found
-        by_content = FOLDER not in os.environ and in_checkout()
-        for cache in (KeptByContent, Kept) if by_content else (Kept,):
-            with suppress(RuntimeError):  # no folder can be written
-                found._cache = cache(function)  # what Numba's enable_caching() does
-                return found
-        _keep_elsewhere()
-        return compiled(function)
-
-    return compiled
+    _keep_elsewhere()
+    return njit(function, **options)
 
 
 def _keep_elsewhere() -> None:
@@ -79,7 +78,7 @@ def _keep_elsewhere() -> None:
     )
 
 
-kernel: Any = njit(nogil=True, _nrt=False)
+kernel: Any = njit(_nrt=False)
 
 INLINED: dict[str, Any] = {
     "nogil": True,

@@ -79,8 +79,8 @@ class InputError(ValueError):
 
     exit_code: ClassVar[int] = 2
 
-    def __init__(self, where: str, found: str, wanted: str = "") -> None:
-        self.where, self.found, self.wanted = map(_one_line, (where, found, wanted))
+    def __init__(self, where: object, found: object, wanted: str = "") -> None:
+        self.where, self.found, self.wanted = (_one_line(str(x)) for x in (where, found, wanted))
         hint = f"; expected {self.wanted}" if wanted else ""
         super().__init__(f"{self.where}: found {self.found}{hint}")
 

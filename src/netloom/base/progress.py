@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Event, Thread
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 Item = TypeVar("Item")
+
+Counting: TypeAlias = AbstractContextManager[Callable[[int], None]]
 
 PATIENCE_SECONDS = 2.0
 
@@ -35,23 +37,20 @@ def hush() -> None:
 class _Work:
     """Work that is being waited for: how far it is, in number or in words."""
 
-    def __init__(self, what: str, total: int | None = None) -> None:
+    def __init__(self, what: str, total: int | None) -> None:
         self.what, self.total = what, total
         self.done, self.words, self.told = 0, "", False
         self.began, self.ended = time.monotonic(), Event()
 
-    @contextmanager
-    def shown(self) -> Iterator[None]:
-        """Show how far it is until it ends, in a thread of its own."""
-        thread = Thread(target=self._bar if sys.stderr.isatty() else self._lines, daemon=True)
-        if not _hushed:
-            thread.start()
-        try:
-            yield
-        finally:
-            self.ended.set()
-            if thread.is_alive():
-                thread.join()
+    def show(self) -> None:
+        """Show how far it is until it ends."""
+        if sys.stderr.isatty():
+            self._bar()
+            return
+        wait = LINE_SECONDS
+        while not self.ended.wait(wait):
+            self._write(self._said())
+            wait = min(2 * wait, MOST_LINE_SECONDS)
 
     def count(self, done: int) -> None:
         """Take in how many are done."""
@@ -79,12 +78,6 @@ class _Work:
                 said = self.what if self.total is not None else self._said()
                 bar.update(task, completed=self.done, description=said)
 
-    def _lines(self) -> None:
-        wait = LINE_SECONDS
-        while not self.ended.wait(wait):
-            self._write(self._said())
-            wait = min(2 * wait, MOST_LINE_SECONDS)
-
     def _said(self) -> str:
         if self.total is not None:
             return f"{self.what}: {self.done} of {self.total}"
@@ -110,11 +103,15 @@ def track(items: Sequence[Item], what: str) -> Iterator[Item]:
             yield item
 
 
+_waited_for: list[_Work] = []
+"""What is told how far it is in words, the innermost last."""
+
+
 @contextmanager
-def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+def counting(total: int | None, what: str) -> Iterator[Callable[[int], None]]:
     """Give a function to be told how many of ``total`` things are done, and show it.
 
-    For work that goes on in other threads, in any order.
+    For work that goes on in other threads, in any order. None: nothing can be counted.
 
     Examples
     --------
@@ -122,12 +119,37 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
     ...     tell(1)
     """
     work = _Work(what, total)
-    with work.shown():
+    thread = Thread(target=work.show, daemon=True)
+    if total is None:
+        _waited_for.append(work)
+    if not _hushed:
+        thread.start()
+    try:
         yield work.count
+    finally:
+        if total is None:
+            _waited_for.remove(work)
+        work.ended.set()
+        if thread.is_alive():
+            thread.join()
 
 
-_waited_for: list[_Work] = []
-"""What is told how far it is in words, the innermost last."""
+def counting_runs(total: int, what: str) -> Counting:
+    """Count runs as ``counting`` does. Of a single one show only that it is being worked on."""
+    return counting(total if total > 1 else None, what)
+
+
+def patience(what: str) -> Counting:
+    """Show that ``what`` is being worked on, once it has lasted a while, and ``tell_so_far``.
+
+    For one long step that nothing can be counted in. The step must let other threads run.
+
+    Examples
+    --------
+    >>> with patience("nothing"):
+    ...     pass
+    """
+    return counting(None, what)
 
 
 def tell_so_far(said: str) -> None:
@@ -140,34 +162,3 @@ def tell_so_far(said: str) -> None:
     """
     if _waited_for:
         _waited_for[-1].say(said)
-
-
-@contextmanager
-def patience(what: str) -> Iterator[None]:
-    """Show that ``what`` is being worked on, once it has lasted a while, and ``tell_so_far``.
-
-    For one long step that nothing can be counted in. The step must let other threads run.
-
-    Examples
-    --------
-    >>> with patience("nothing"):
-    ...     pass
-    """
-    work = _Work(what)
-    _waited_for.append(work)
-    try:
-        with work.shown():
-            yield
-    finally:
-        _waited_for.remove(work)
-
-
-@contextmanager
-def counting_runs(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Count runs as ``counting`` does. Of a single one show only that it is being worked on."""
-    if total > 1:
-        with counting(total, what) as tell:
-            yield tell
-    else:
-        with patience(what):
-            yield lambda _: None

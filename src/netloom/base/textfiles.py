@@ -124,7 +124,7 @@ def check_file(path: str | Path, *, wanted: str) -> Path:
     """
     kind = file_kind(path)
     if kind != "a file":
-        raise InputError(str(path), kind, wanted)
+        raise InputError(path, kind, wanted)
     return Path(path)
 
 
@@ -185,11 +185,11 @@ def read_bytes(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -
                 with gzip.open(stream) as unpacked:
                     data = b"".join(_chunks(unpacked, most_bytes))
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InputError(str(path), "a broken gzip file", wanted) from None
+        raise InputError(path, "a broken gzip file", wanted) from None
     except OSError as error:
-        raise InputError(str(path), f"an unreadable file ({error.strerror})", wanted) from None
+        raise InputError(path, f"an unreadable file ({error.strerror})", wanted) from None
     if len(data) > most_bytes:
-        raise InputError(str(path), f"over {most_bytes} bytes", f"at most {most_bytes}")
+        raise InputError(path, f"over {most_bytes} bytes", f"at most {most_bytes}")
     return data
 
 
@@ -200,9 +200,7 @@ def _chunks(stream: IO[bytes] | gzip.GzipFile, most_bytes: int) -> Iterator[byte
         yield chunk
 
 
-def text_lines(
-    path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES
-) -> Iterator[tuple[int, str]]:
+def text_lines(path: str | Path, *, wanted: str) -> Iterator[tuple[int, str]]:
     r"""Yield number and text of every line of a file, read one at a time.
 
     Raises
@@ -221,11 +219,11 @@ def text_lines(
     path = check_file(path, wanted=wanted)
     try:
         with path.open("rb") as stream:
-            check_lines(stream, str(path), most_bytes=most_bytes)
+            check_lines(stream, str(path))
         with path.open(encoding="utf-8-sig", errors="replace") as lines:
             yield from enumerate(lines, start=1)
     except OSError as error:
-        raise InputError(str(path), f"an unreadable file ({error.strerror})", wanted) from None
+        raise InputError(path, f"an unreadable file ({error.strerror})", wanted) from None
 
 
 def check_lines(stream: IO[bytes], where: str, *, most_bytes: int = MOST_BYTES) -> int:
@@ -320,7 +318,7 @@ def check_graphml(path: Path) -> None:
         while chunk := stream.read(CHUNK_BYTES):
             size += len(chunk)
             if size > MOST_BYTES:
-                raise InputError(str(path), f"over {MOST_BYTES} bytes", f"at most {MOST_BYTES}")
+                raise InputError(path, f"over {MOST_BYTES} bytes", f"at most {MOST_BYTES}")
             try:
                 parser.Parse(chunk)
             except expat.ExpatError:
@@ -374,10 +372,10 @@ expected JSON
     deepest, values = _nesting(text)
     if deepest > MOST_DEPTH:
         found = f"over {MOST_DEPTH} lists and records inside each other"
-        raise InputError(str(path), found, wanted)
+        raise InputError(path, found, wanted)
     if values > most_values:
         found = f"over {most_values:,} values"
-        raise InputError(str(path), found, f"at most {most_values:,}: {wanted}")
+        raise InputError(path, found, f"at most {most_values:,}: {wanted}")
     try:
         return json.loads(text, object_pairs_hook=record)
     except json.JSONDecodeError as error:
@@ -385,7 +383,7 @@ expected JSON
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(str(path), "a number of too many digits", wanted) from None
+        raise InputError(path, "a number of too many digits", wanted) from None
 
 
 def _nesting(text: str) -> tuple[int, int]:
@@ -436,7 +434,7 @@ def unwritable(path: str | Path, error: OSError) -> InputError:
     ranks.txt: found a place that cannot be written (Permission denied); expected a writable folder
     """
     found = f"a place that cannot be written ({error.strerror or error})"
-    return InputError(str(path), found, "a writable folder")
+    return InputError(path, found, "a writable folder")
 
 
 @contextmanager
@@ -463,7 +461,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     kind = file_kind(target)
     if kind in KINDS.values():
-        raise InputError(str(path), kind, "a file, or a name that is free")
+        raise InputError(path, kind, "a file, or a name that is free")
     beside = target.with_name(f".netloom-{token_hex(6)}{target.suffix}")
     try:
         old = target.stat() if kind == "a file" else None

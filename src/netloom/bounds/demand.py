@@ -91,7 +91,7 @@ def _demand_by(law: Law, rate: Floats) -> Demand:
             np.append(base.target, own),
             np.append(base.weight, -to_hot[own] * weight[own]),
         )
-    source, target, share = law.shares(0, len(rate))
+    source, target, share = law.shares()
     return Demand((), source, target, rate[source] * share)
 
 

@@ -265,14 +265,13 @@ class BusiestChannel(Figures):
     def of(cls, topology: Topology, loads: ChannelLoads) -> BusiestChannel:
         """Return that of a network with these loads."""
         channel, alike = loads.busiest_channel, tied(loads.channel_time)
-        carried, weight = loads.of_all
         first, ports = topology.num_network_channels, topology.num_ports
         hosts = "injection" if channel < first + ports else "ejection"
         return cls(
             name=topology.channel_name(channel),
             kind="network" if channel < first else hosts,
-            paths=carried[channel].item(),
-            load=float(weight[channel]),
+            paths=loads.load[channel].item(),
+            load=float(loads.weighted_load[channel]),
             bandwidth=float(loads.channel_bandwidth[channel]),
             time=float(loads.channel_time[channel]),
             tied=len(alike),
@@ -312,7 +311,6 @@ class Bottleneck(Figures):
         """
         topology, loads, sent = mapped.topology, mapped.contention, mapped.sent_by_host
         time, needed = loads.channel_time, sent / injection_bandwidth(topology)
-        carried, weight = loads.of_all
         between = time[: topology.num_network_channels]
         channel = int(between.argmax()) if between.any() else loads.busiest_channel
         node = int(needed.argmax())
@@ -324,8 +322,8 @@ class Bottleneck(Figures):
 
         return cls(
             channel=topology.channel_name(channel),
-            channel_load=carried[channel].item(),
-            channel_weight=float(weight[channel]),
+            channel_load=loads.load[channel].item(),
+            channel_weight=float(loads.weighted_load[channel]),
             node=topology.name_of(node),
             node_weight=float(sent[node]),
             ratio=float(time[channel] / needed[node]),

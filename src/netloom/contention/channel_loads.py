@@ -38,39 +38,47 @@ class ChannelLoads:
     moving
         bool[num_pairs]: which pairs use the network, that is, are of different hosts. Two hosts of
         one router move although their path has no hops.
-    channel_load
-        int32[num_network_channels], χ: number of paths on each channel between routers. float64 of
-        expected ones.
-    weighted_channel_load
-        float64[num_network_channels]: their weight.
-    host_channel_load
-        int32[2 * num_ports], the paths on the injection channels of all ports, then on their
-        ejection channels. Empty in a direct network.
-    weighted_host_channel_load
-        float64[2 * num_ports]: their weight.
+    load
+        int32[num_channels], χ: number of paths on each channel, those of hosts last: the injection
+        channels of all ports, then their ejection channels. float64 of expected ones.
+    weighted_load
+        float64[num_channels]: their weight.
     channel_bandwidth
-        float64[num_channels], flits/cycle of all channels, by their numbers.
+        float64[num_channels], flits/cycle.
+    between
+        How many channels are between routers. All are in a direct network.
     """
 
     moving: Bools
-    channel_load: NDArray[Any]
-    weighted_channel_load: Floats
-    host_channel_load: NDArray[Any]
-    weighted_host_channel_load: Floats
+    load: NDArray[Any]
+    weighted_load: Floats
     channel_bandwidth: Floats
+    between: int
 
     @property
-    def of_all(self) -> tuple[NDArray[Any], Floats]:
-        """What all channels carry by their numbers, those of hosts last: paths, and weight."""
-        return (
-            np.append(self.channel_load, self.host_channel_load),
-            np.append(self.weighted_channel_load, self.weighted_host_channel_load),
-        )
+    def channel_load(self) -> NDArray[Any]:
+        """The paths on each channel between routers."""
+        return self.load[: self.between]
+
+    @property
+    def weighted_channel_load(self) -> Floats:
+        """The weight on each channel between routers."""
+        return self.weighted_load[: self.between]
+
+    @property
+    def host_channel_load(self) -> NDArray[Any]:
+        """The paths on each channel of hosts."""
+        return self.load[self.between :]
+
+    @property
+    def weighted_host_channel_load(self) -> Floats:
+        """The weight on each channel of hosts."""
+        return self.weighted_load[self.between :]
 
     @cached_property
     def channel_time(self) -> Floats:
         """float64[num_channels], how long each works: weight over bandwidth, hosts' included."""
-        return np.asarray(self.of_all[1] / self.channel_bandwidth)
+        return self.weighted_load / self.channel_bandwidth
 
     @property
     def meetings(self) -> float:
@@ -91,23 +99,7 @@ class ChannelLoads:
     @property
     def hosted(self) -> bool:
         """Whether hosts have channels of their own."""
-        return len(self.host_channel_load) > 0
-
-
-def split_loads(
-    first: int, load: NDArray[Any], weighted_load: Floats, bandwidth: Floats
-) -> dict[str, Any]:
-    """Return the fields of ``ChannelLoads`` that hold the loads of all channels of a network.
-
-    ``first`` is the first channel of a host.
-    """
-    return {
-        "channel_load": load[:first],
-        "weighted_channel_load": weighted_load[:first],
-        "host_channel_load": load[first:],
-        "weighted_host_channel_load": weighted_load[first:],
-        "channel_bandwidth": bandwidth,
-    }
+        return len(self.load) > self.between
 
 
 def measure_loads(
@@ -138,8 +130,13 @@ def measure_loads(
         load = expected_loads(topology, routing, source, target)
     if not routing.several:
         load = np.rint(load).astype(np.int32)
-    first, rate = topology.num_network_channels, topology.channel_bandwidth
-    return ChannelLoads(moving=source != target, **split_loads(first, load, weighted, rate))
+    return ChannelLoads(
+        moving=source != target,
+        load=load,
+        weighted_load=weighted,
+        channel_bandwidth=topology.channel_bandwidth,
+        between=topology.num_network_channels,
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,7 +216,7 @@ def measure(
     from_node, to_node, weight = checked_pairs(sources, targets, weights)
     if routing.several:
         wanted = "one with a path per pair: expected_loads measures what has several"
-        raise InputError("routing", f"{routing}", wanted)
+        raise InputError("routing", routing, wanted)
     inside = topology.routers
     if by_lines(routing, topology):
         ends = legs(topology, from_node, to_node)
@@ -230,7 +227,24 @@ def measure(
         between, ports = measure_paths(routed, len(rate), weight, bandwidth=rate), routed.ports
     if not topology.ports_listed:
         return between
-    return _with_ports(topology, between, ports, from_node != to_node, weight)
+    # what the ports carry at which paths begin and end
+    moving, many = from_node != to_node, 2 * topology.num_ports
+    used = np.concatenate([ports[0][moving], topology.num_ports + ports[1][moving]])
+    load = np.bincount(used, minlength=many).astype(np.int32)
+    weighted_load = np.bincount(used, np.tile(weight[moving], 2), many).astype(np.float64)
+    at_ports = (weighted_load / topology.port_bandwidth)[used].reshape(2, -1).max(axis=0)
+    heaviest = between.heaviest_channel.copy()
+    heaviest[moving] = np.maximum(heaviest[moving], at_ports)
+    alone = moving & (between.path_length == 0)
+    return replace(
+        between,
+        moving=moving,
+        load=np.append(between.load, load),
+        weighted_load=np.append(between.weighted_load, weighted_load),
+        channel_bandwidth=topology.channel_bandwidth,
+        contending_weight=np.where(alone, weight, between.contending_weight),
+        heaviest_channel=heaviest,
+    )
 
 
 def by_lines(routing: Routing, topology: Topology) -> TypeGuard[DimensionOrder]:
@@ -311,10 +325,12 @@ def measure_paths(
         time = (weighted_load / rate)[routed.channels]
         heaviest[used] = np.maximum.reduceat(time, routed.offsets[used])
     met = lengths, logical, paths_met, met_weight, heaviest
-    return _between_routers(met, split_loads(num_channels, load, weighted_load, rate))
+    return _between_routers(met, load, weighted_load, rate)
 
 
-def _between_routers(met: tuple[Any, ...], loads: dict[str, Any]) -> Contention:
+def _between_routers(
+    met: tuple[Any, ...], load: Ints, weighted_load: Floats, rate: Floats
+) -> Contention:
     """Return what paths of routers meet. They count themselves once among the paths in ``met``."""
     lengths, logical, paths_met, met_weight, heaviest = met
     return Contention(
@@ -324,33 +340,10 @@ def _between_routers(met: tuple[Any, ...], loads: dict[str, Any]) -> Contention:
         path_contention=paths_met - (lengths > 0),
         contending_weight=met_weight,
         heaviest_channel=heaviest,
-        **loads,
-    )
-
-
-def _with_ports(
-    topology: Topology, between: Contention, used: tuple[Ints, ...], moving: Bools, weights: Floats
-) -> Contention:
-    """Return what paths between routers meet, with what the ports that they begin and end at carry.
-
-    A path that stays at one router meets itself alone.
-    """
-    ports = np.concatenate([used[0][moving], topology.num_ports + used[1][moving]])
-    many, bandwidth = 2 * topology.num_ports, topology.port_bandwidth
-    load = np.bincount(ports, minlength=many).astype(np.int32)
-    weighted_load = np.bincount(ports, np.tile(weights[moving], 2), many).astype(np.float64)
-    at_ports = (weighted_load / bandwidth)[ports].reshape(2, -1).max(axis=0)
-    heaviest = between.heaviest_channel.copy()
-    heaviest[moving] = np.maximum(heaviest[moving], at_ports)
-    alone = moving & (between.path_length == 0)
-    return replace(
-        between,
-        moving=moving,
-        host_channel_load=load,
-        weighted_host_channel_load=weighted_load,
-        channel_bandwidth=topology.channel_bandwidth,
-        contending_weight=np.where(alone, weights, between.contending_weight),
-        heaviest_channel=heaviest,
+        load=load,
+        weighted_load=weighted_load,
+        channel_bandwidth=rate,
+        between=len(load),
     )
 
 
@@ -378,4 +371,4 @@ def _measure_lines(
         ask_dimension(tables, rank, targets, at, came, *tallies, heaviest, met)
         load[here], weighted_load[here] = tallies[0].T
     rate = topology.channel_bandwidth
-    return _between_routers(met, split_loads(len(load), load, weighted_load, rate))
+    return _between_routers(met, load, weighted_load, rate)

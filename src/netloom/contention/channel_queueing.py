@@ -65,7 +65,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.words import counted, listed
 from netloom.contention.expected_load import checked_pairs
@@ -172,7 +172,7 @@ def follow_flows(
     )
     if (hops < 0).any():
         raise choice
-    inner = Paths(np.append(0, np.cumsum(hops)), channels)
+    inner = Paths(offsets_of(hops), channels)
     source, target, rate = source[which], target[which], rate[which] * weight
     hosts, channels = topology.num_hosts, topology.num_channels
     return Flows(inner, source, target, rate, share, which, hosts, channels)
@@ -335,7 +335,7 @@ class ChannelRouter:
         for name, value in vars(self).items():
             least = int(name in ("vcs", "buffer_flits", "hop_cycles"))
             if name != "switching" and value < least:
-                raise InputError(name, str(value), f"at least {least}")
+                raise InputError(name, value, f"at least {least}")
 
     @property
     def loop_cycles(self) -> int:
@@ -618,7 +618,7 @@ def prepare_channels(
     """
     routers = router or ChannelRouter()
     if flits < 1:
-        raise InputError("flits", str(flits), "at least 1")
+        raise InputError("flits", flits, "at least 1")
     if flows.vc_share.shape[1] != routers.vcs:
         raise InputError("vcs", str(routers.vcs), f"{flows.vc_share.shape[1]}, as the flows have")
     if routers.switching == "virtual-cut-through" and flits > routers.buffer_flits:
@@ -658,8 +658,8 @@ class ChannelPrediction:
     latency, network_latency, source_wait, zero_load_latency
         Of the mean packet: from creation to the tail's arrival. Without and only the time until its
         head enters the injection channel, and in an idle network.
-    path_latency, path_source_wait
-        float64[num_paths].
+    path_latency
+        float64[num_paths], as ``latency``.
     utilization
         float64[num_channels], flits per cycle.
     busiest_channel
@@ -678,7 +678,6 @@ class ChannelPrediction:
     source_wait: float
     zero_load_latency: float
     path_latency: Floats
-    path_source_wait: Floats
     utilisation: Floats
     busiest_channel: int
     busiest: tuple[Busy, ...]
@@ -724,7 +723,7 @@ def predict_channels(
     from netloom.contention.kernels.channel_queueing import fixed_point
 
     if not 0 <= load < np.inf:
-        raise InputError("load", str(load), "a number of at least 0")
+        raise InputError("load", load, "a number of at least 0")
     rate = prepared.flows.rate
     turn_wait, stall, further, at, use, limit = fixed_point(
         prepared.turns, prepared.turn_rate * load
@@ -753,7 +752,6 @@ def predict_channels(
         source_wait=wait_mean,
         zero_load_latency=float(np.average(prepared.zero_load_cycles, weights=rate)),
         path_latency=network + wait,
-        path_source_wait=wait,
         utilisation=used,
         busiest_channel=int(np.argmax(used)) if used.any() else -1,
         busiest=(*places, source),
@@ -785,7 +783,7 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
     1.0
     """
     if not latency_factor > 1:
-        raise InputError("latency_factor", str(latency_factor), "more than 1")
+        raise InputError("latency_factor", latency_factor, "more than 1")
     low, high = 0.0, prepared.full_load
     while high - low > CLOSE * high:
         middle = (low + high) / 2

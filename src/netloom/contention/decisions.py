@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of, owners_of, ranges
 from netloom.routing.by_hop.tables import (
     ALWAYS,
     DRAWN,
@@ -162,8 +162,8 @@ def sequences(
 
 def arcs_of(stages: Stages, at: Ints) -> tuple[Ints, Ints]:
     """Return the arcs of some stages, one stage after the other, and the place of the stage."""
-    each, place = _repeated(np.diff(stages.first)[at])
-    return stages.first[at][each] + place, each
+    count = np.diff(stages.first)[at]
+    return ranges(stages.first[at], count), owners_of(count)
 
 
 MOST_STAGES = 2**21
@@ -295,7 +295,7 @@ class Follower:
         every = np.concatenate(keys)
         order = np.argsort(every, kind="stable")
         tail, head, *rest = map(np.concatenate, zip(*found, strict=True))
-        first = np.append(0, np.cumsum(np.bincount(tail, minlength=many)))
+        first = offsets_of(np.bincount(tail, minlength=many))
         stages = Stages(first, order[np.searchsorted(every[order], head)], *rest)
         stages.kind[~forks(stages)] = SHARED
         return stages, place.astype(np.int64)
@@ -335,8 +335,8 @@ class Follower:
             many[:] = 0
         if many.sum() > MOST_STAGES:
             return None
-        each, place = _repeated(np.maximum(many, 1))
-        drawn_at = np.minimum(start[each] + 1 + place, len(tables.detours) - 1)
+        each, drawn = owners_of(np.maximum(many, 1)), ranges(start + 1, np.maximum(many, 1))
+        drawn_at = np.minimum(drawn, len(tables.detours) - 1)
         straight, always = many[each] == 0, tables.detour == ALWAYS
         aux = np.where(straight, -1, tables.detours[drawn_at]).astype(np.int64)
         keep = np.where(straight, after[each], tables.keep[state[each]])
@@ -406,16 +406,16 @@ class Follower:
     ) -> _Arcs:
         """Return the arcs by all ports of some lists."""
         tables, (start, count) = self.tables, lists
-        each, place = _repeated(count)
+        each, entry = owners_of(count), ranges(start + 1, count)
         if tables.choice == HASHED:
             from netloom.routing.kernels.shortest_path import mixed
 
             salted = self.to.pair[goal] ^ tables.salts[router]
             with np.errstate(over="ignore"):
                 picked = mixed.py_func(salted) % count.astype(np.uint64)
-            each, place = np.arange(len(count)), picked.astype(np.int64)
+            each, entry = np.arange(len(count)), start + 1 + picked.astype(np.int64)
             count = np.ones_like(count)
-        port = tables.ports[start[each] + 1 + place].astype(np.int64)
+        port = tables.ports[entry].astype(np.int64)
         at = (router[each] << tables.port_shift) | port
         next_state = tables.delta[state[each] * tables.num_kinds + tables.out_kind[at]]
         carried = np.where(tables.to_aux[next_state], aux[each], -1)
@@ -441,14 +441,8 @@ def chooses(tables: HopTables) -> bool:
 def forks(stages: Stages) -> Bools:
     """Return which stages packets leave by different ways, and not by lanes of one channel."""
     count = np.diff(stages.first)
-    stage = np.repeat(np.arange(len(count)), count)
+    stage = owners_of(count)
     found, begin = np.zeros(len(count), np.bool_), stages.first[stage]
     for field in (stages.head, stages.channel):
         found[stage[field != field[begin]]] = True
     return found
-
-
-def _repeated(count: Ints) -> tuple[Ints, Ints]:
-    """Return each place as often as is counted for it, and 0, 1 … within each."""
-    each = np.repeat(np.arange(len(count)), count)
-    return each, np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats
 from netloom.base.figures import Figures
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.contention.expected_load import dimension_order_loads
@@ -150,40 +150,33 @@ def expect_random(
         + into_one * same_target / triples
         + apart * unrelated / (triples * (nodes - 3.0))
     )
-    most, found_by, error = _largest_load(topology, routing, source, target)
-    return Expectation(
-        path_length_mean=distance,
-        channel_load_mean=edges * distance / topology.num_channels,
-        channel_load_max=most,
-        channel_load_max_by=found_by,
-        channel_load_max_error=error,
-        path_contention_mean=float(meetings / edges) if edges else 0.0,
-    )
-
-
-def _largest_load(
-    topology: Cube, routing: DimensionOrder, source: Ints, target: Ints
-) -> tuple[float, Literal["enumeration", "sampling"], float]:
-    """Return the mean largest channel load of all placements, or of some, and its error."""
-    hops = len(source) * average_distance(topology)
+    # the largest channel load of all placements, or of some
     busy, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
-    hosts = topology.num_hosts  # as many as tasks, of which eight have more placements than that
-    placements = prod(range(hosts, hosts - min(len(busy), 8), -1))
-    mappings: Iterable[Any] = permutations(range(hosts), len(busy))
-    if placements > MOST_PLACEMENTS:
-        rng, work = np.random.default_rng(DEFAULT_SEED), max(hops, topology.num_channels)
+    # as many hosts as tasks, of which eight have more placements than that
+    placements = prod(range(nodes, nodes - min(len(busy), 8), -1))
+    sampled = placements > MOST_PLACEMENTS
+    mappings: Iterable[Any] = permutations(range(nodes), len(busy))
+    if sampled:
+        rng, work = (
+            np.random.default_rng(DEFAULT_SEED),
+            max(edges * distance, topology.num_channels),
+        )
         samples = int(np.clip(SAMPLED_HOPS // work, FEWEST_SAMPLES, MOST_SAMPLES))
-        mappings = (rng.choice(hosts, len(busy), replace=False) for _ in range(samples))
-    ends, each = ends.reshape(2, -1), np.ones(len(source))
-    largest = []
+        mappings = (rng.choice(nodes, len(busy), replace=False) for _ in range(samples))
+    ends, each, largest = ends.reshape(2, -1), np.ones(edges), []
     for node_of in mappings:
         start, stop = np.array(node_of, np.int32)[ends]
         load = dimension_order_loads(topology, routing, start, stop, each, both_ways=False)
         largest.append(load.max())
-    if placements <= MOST_PLACEMENTS:
-        return float(np.mean(largest)), "enumeration", 0.0
-    error = float(np.std(largest, ddof=1) / sqrt(len(largest)))
-    return float(np.mean(largest)), "sampling", error
+    error = float(np.std(largest, ddof=1) / sqrt(len(largest))) if sampled else 0.0
+    return Expectation(
+        path_length_mean=distance,
+        channel_load_mean=edges * distance / topology.num_channels,
+        channel_load_max=float(np.mean(largest)),
+        channel_load_max_by="sampling" if sampled else "enumeration",
+        channel_load_max_error=error,
+        path_contention_mean=float(meetings / edges) if edges else 0.0,
+    )
 
 
 @dataclass(frozen=True)

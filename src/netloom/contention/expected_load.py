@@ -13,15 +13,14 @@ For chosen paths, the result is the least load of the busiest channel. Let every
 price, with a sum of 1. Every packet pays at least the cost of its cheapest path, so all together
 pay at least that sum. If no channel carried more than z, they could not pay more than z. So for all
 prices, the sum is a lower bound of z (weak duality of linear programming, Ahuja, Magnanti & Orlin,
-*Network flows*, chapter 17). The best prices make it exact. Linear programming finds them if there
-are few paths. Otherwise prices rise where the cheapest paths meet (multiplicative weights: Arora,
-Hazan & Kale 2012). This ends 0 to 2 % below after 1,600 rounds, and up to 14 % after 50. The bound
-is always computed from the prices themselves, so no solver tolerance can make it too high.
+*Network flows*, chapter 17). The best prices make it exact. Prices first rise where the cheapest
+paths meet (multiplicative weights: Arora, Hazan & Kale 2012). Then they come from linear programs
+over the loads that result (Dantzig & Wolfe, *Decomposition principle for linear programs*, 1960).
+The bound is always computed from the prices themselves, so no solver tolerance can make it too
+high.
 
-For packets that choose hop by hop, ``stages`` are those of ``decisions``, and prices bound the load
-in the same way. Packets pay least if every choice falls to the cheapest arc. Prices first follow
-the loads that result, then come from linear programs over them (Dantzig & Wolfe, *Decomposition
-principle for linear programs*, 1960).
+Packets choose hop by hop, so their paths are the ``Stages`` of ``decisions``, and they pay least if
+every choice falls to the cheapest arc.
 
 Under all other routings, traffic is first summed over all pairs between which a routing sees no
 difference. Pairs with one path are then walked, about 100,000 at a time. Pairs with several paths
@@ -39,7 +38,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, offsets_of, owners_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, Stages, arcs_of
 from netloom.routing import (
@@ -228,17 +227,6 @@ def _lines(topology: Cube) -> Iterator[tuple[slice, slice, int, bool]]:
 MOST_ARCS = 2**21
 """Most hops of the ways of all packets that are listed at all."""
 
-MOST_EXACT = 2**13
-"""Most such hops whose best split is looked for by linear programming (a fifth of a second)."""
-
-WORK, FEWEST_ROUNDS, MOST_ROUNDS = 2**27, 50, 1600
-"""Hops that are priced in all (about a second), and the rounds in which that is done."""
-
-ROUNDING = 1e-6
-
-PRICE_STEP = 4.0
-"""How fast prices rise: by this, over the root of the round, where the cheapest ways meet most."""
-
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -265,7 +253,9 @@ def best_split(
     sources: Ints,
     targets: Ints,
     weights: Floats,
-    rate: Floats | None = None,
+    rate: Floats,
+    *,
+    enough: float = 0.0,
 ) -> Split | None:
     """Return how evenly traffic can be split over the ways that a routing allows.
 
@@ -275,8 +265,8 @@ def best_split(
         One whose routers choose: adaptive, a turn model, a table with choices.
     sources, targets, weights
         Pairs of different nodes.
-    rate
-        float64[num_channels], the bandwidths that loads are divided by; 1 if not given.
+    rate, enough
+        As in ``chosen_loads``.
 
     Returns
     -------
@@ -290,7 +280,7 @@ def best_split(
     >>> from netloom.topology import mesh
     >>> free = virtual_channel_routing(mesh(3, 3), "adaptive", num_vcs=2)
     >>> ends = np.array([0], np.int32), np.array([8], np.int32)
-    >>> best_split(free, *ends, np.array([1.0])).least
+    >>> round(best_split(free, *ends, np.array([1.0]), np.ones(24)).least, 6)
     0.5
     """
     from netloom.contention.kernels.expected_load import list_ways
@@ -307,72 +297,13 @@ def best_split(
     ways = list_ways(routing.tables, wiring, target[offsets[:-1]], offsets, source, most)
     if not len(ways[1]):
         return None
-    num_channels = topology.num_channels
-    rate = np.ones(num_channels) if rate is None else rate
-    arcs, load = len(ways[1]), np.empty(num_channels)
-    prices = np.full(num_channels, 1 / num_channels)
-    best = Split(_take(ways, weight, prices, rate, load), False, prices)  # noqa: FBT003
-    if arcs <= MOST_EXACT and load.max() > best.least * (1 + ROUNDING):
-        prices = _best_prices(ways, weight, rate)
-        return Split(_take(ways, weight, prices, rate, load), True, prices)  # noqa: FBT003
-    level, mean = np.zeros(num_channels), np.zeros(num_channels)
-    for number in range(1, min(max(WORK // arcs, FEWEST_ROUNDS), MOST_ROUNDS) + 1):
-        if load.max() <= best.least * (1 + ROUNDING):  # the cheapest ways are a split themselves
-            return Split(best.least, True, best.prices)  # noqa: FBT003
-        level += PRICE_STEP / np.sqrt(number) * load / load.max()
-        prices = np.exp(level - level.max())
-        prices /= prices.sum()
-        mean += number**2 * prices
-        for tried in (mean / mean.sum(), prices) if number % 20 == 0 else (prices,):
-            least = _take(ways, weight, tried, rate, load)
-            best = Split(least, False, tried) if least > best.least else best  # noqa: FBT003
-    return best
-
-
-WaysOfPairs: TypeAlias = tuple[Ints, Ints, Ints, Ints]
-
-
-def _take(ways: WaysOfPairs, weight: Floats, prices: Floats, rate: Floats, load: Floats) -> float:
-    """Send all by the cheapest ways. Fill in loads over bandwidths, return what is paid."""
-    from netloom.contention.kernels.expected_load import take_cheapest
-
-    paid: float = take_cheapest(ways, weight, prices / rate, load)
-    load /= rate
-    return paid
-
-
-def _best_prices(ways: WaysOfPairs, weight: Floats, rate: Floats) -> Floats:
-    """Return the prices by which the limit is exact: the duals of the channels' capacities."""
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, hstack
-
-    first, channels, heads, entries = ways
-    arcs, places, num_channels = len(channels), len(first) - 1, len(rate)
-    tails = np.repeat(np.arange(places), np.diff(first))
-    one, arc = np.ones(arcs), np.arange(arcs)
-    kept = np.diff(first) > 0  # what is no target passes on all that it gets
-    ends, both = np.concatenate([tails, heads]), np.concatenate([arc, arc])
-    flow = csr_array((np.repeat([1.0, -1.0], arcs), (ends, both)), shape=(places, arcs))
-    on_channel = csr_array((one, (channels, arc)), shape=(num_channels, arcs))
-    none = csr_array((int(kept.sum()), 1))
-    solve: Any = linprog  # whose types know no sparse arrays
-    found = solve(
-        np.append(np.zeros(arcs), 1.0),
-        A_ub=hstack([on_channel, csr_array(-rate[:, None])]),
-        b_ub=np.zeros(num_channels),
-        A_eq=hstack([flow[kept], none]),
-        b_eq=np.bincount(entries, weight, minlength=places)[kept],
-        method="highs",
-    )
-    prices = np.maximum(-found.ineqlin.marginals, 0) * rate
-    return np.asarray(prices / prices.sum())
+    first, channel, head, entry = ways
+    stages = Stages(first, head, channel, np.zeros(len(head)), np.full(len(first) - 1, PREFERRED))
+    return chosen_loads(stages, entry, weight, rate, enough=enough)
 
 
 CLOSE = 1e-6
 """Costs and bounds that differ by less, relatively, are the same but for rounding."""
-
-EXACT = 1e-4
-"""Of a bound by prices and a load that is attained: how near they are if the bound is exact."""
 
 MOST_WORK = 2**24
 """Arcs that are priced in all (two seconds), but for the first rounds, and ..."""
@@ -382,6 +313,9 @@ MOST_PRICINGS, MOST_ENTRIES = 200, 2**17
 
 FIRST_ROUNDS = 12
 """Rounds in which prices follow loads, before they come from linear programs."""
+
+HELD = 0.4
+"""Share of the best prices so far in those of two linear programs of three."""
 
 LEAST_PRICE = 1e-9
 """Of the mean price: no channel is free, so that of ways as cheap the shortest is taken."""
@@ -415,23 +349,25 @@ def chosen_loads(
     few = min(MOST_WORK // max(len(stages.head), 1), MOST_ENTRIES // len(rate))
     rounds = int(np.clip(few, FIRST_ROUNDS, MOST_PRICINGS))
     prices, steps = np.full(len(rate), 1 / len(rate)), np.zeros(len(rate))
-    best, limit = Split(0.0, False, prices), np.inf  # noqa: FBT003
-    times: list[Floats] = []
+    least, proof, limit, times = 0.0, prices, np.inf, list[Floats]()
     for number in range(1, rounds + 1):
         paid, time = _cheapest(by_level, begins, prices, rate)
-        best = Split(paid, False, prices) if paid > best.least else best  # noqa: FBT003
-        times.append(time)
+        if paid > least:
+            least, proof = paid, prices
         limit = min(limit, float(time.max()))
-        if number >= FIRST_ROUNDS and limit > max(best.least, enough) * (1 + EXACT):
-            attained, prices = _best_mixture(np.array(times))
-            limit = min(limit, attained)
-        else:
+        if limit <= max(least, enough) * (1 + CLOSE):
+            break
+        times.append(time)
+        if number < FIRST_ROUNDS:
             steps += 4 / np.sqrt(number) * time / max(time.max(), CLOSE)
             prices = np.exp(steps - steps.max())
             prices /= prices.sum()
-        if limit <= max(best.least * (1 + EXACT), enough * (1 + CLOSE)):
-            return Split(best.least, True, best.prices)  # noqa: FBT003
-    return best
+            continue
+        attained, prices = _best_mixture(np.array(times))
+        limit = min(limit, attained)
+        if number % 3:  # not too far from the best so far: far ones lead back and forth
+            prices = (1 - HELD) * prices + HELD * proof
+    return Split(least, limit <= max(least, enough) * (1 + CLOSE), proof)
 
 
 def _best_mixture(times: Floats) -> tuple[float, Floats]:
@@ -449,7 +385,7 @@ def _best_mixture(times: Floats) -> tuple[float, Floats]:
         method="highs",
     )
     prices = np.maximum(-found.ineqlin.marginals, 0)
-    return float(found.fun), np.asarray(prices / prices.sum())
+    return float(found.fun), prices / prices.sum()
 
 
 def _by_level(stages: Stages) -> tuple[Stages, Ints, list[tuple[int, int]]]:
@@ -471,7 +407,7 @@ def _by_level(stages: Stages) -> tuple[Stages, Ints, list[tuple[int, int]]]:
         level = found
     order = np.argsort(level, kind="stable")
     place, (arc, _) = np.argsort(order), arcs_of(stages, order)
-    first = np.append(0, np.cumsum(count[order]))
+    first = offsets_of(count[order])
     head, channel, share = place[stages.head[arc]], stages.channel[arc], stages.share[arc]
     borders = np.searchsorted(level[order], np.arange(1, level.max(initial=0) + 2))
     moved = Stages(first, head, channel, share, stages.kind[order])
@@ -489,7 +425,7 @@ def _cheapest(
     asked = np.append(asked / asked.sum() / rate, 0.0)  # the last is of arcs without a channel
     (first, head, channel, given, kinds), place, levels = by_level
     cost, share = np.zeros(len(kinds)), given.copy()
-    stage = np.repeat(np.arange(len(kinds)), np.diff(first))
+    stage = owners_of(np.diff(first))
     for low, high in levels:
         arcs, begin = slice(first[low], first[high]), first[low:high] - first[low]
         by, of = asked[channel[arcs]] + cost[head[arcs]], stage[arcs] - low

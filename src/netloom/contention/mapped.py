@@ -328,13 +328,12 @@ def channels_of(
     topology: Topology, found: ChannelLoads, pairs: list[str] | None = None
 ) -> dict[str, Any]:
     """Return the columns of ``MappedChannel``. ``pairs``: of each channel, if they are known."""
-    load, weighted = found.of_all
     columns: dict[str, Any] = {
         "channel": np.arange(topology.num_channels),
         "source_node": topology.source_end,
         "target_node": topology.target_end,
-        "channel_load": load,
-        "weighted_channel_load": weighted,
+        "channel_load": found.load,
+        "weighted_channel_load": found.weighted_load,
         "bandwidth": found.channel_bandwidth,
         "time": found.channel_time,
     }

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
@@ -274,7 +274,7 @@ def _counted(
     for number, (source, target, firsts) in enumerate(blocks):
         if reached is not None:
             has = reached(source, target)
-            firsts = np.append(0, np.cumsum(has, dtype=np.int64))[firsts]
+            firsts = offsets_of(has)[firsts]
             source, target = source[has], target[has]
         routed = draw_paths(topology, routing, source, target, seed + number)
         given = routed.channels, routed.offsets, *routed.ports, firsts, bandwidth, between

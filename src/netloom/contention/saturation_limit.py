@@ -377,7 +377,7 @@ def offered_by_run(sent_bytes: float, run_us: float, bandwidth_bytes_per_us: flo
 def _positive(**values: float) -> None:
     for name, value in values.items():
         if not value > 0:
-            raise InputError(name, f"{value}", "a number above 0")
+            raise InputError(name, value, "a number above 0")
 
 
 Level = Literal[

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints, starts_of
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.provenance import DEFAULT_SEED
@@ -149,7 +149,7 @@ def for_program(
     rows, entries, sums = _summed(ends.target_port, ends.entry, flows.volume)
     order = np.lexsort((-sums, rows))
     known, counts = np.unique(rows, return_counts=True)
-    listed = starts_of(counts), entries[order], sums[order]
+    listed = offsets_of(counts), entries[order], sums[order]
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, offsets_of
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import real_number
@@ -196,7 +196,7 @@ def places_of(hosts: Ints, topology: Topology, tasks_per_node: int = 1) -> Place
     turn = np.argsort(first, kind="stable")  # computers by their first host
     rank = np.argsort(turn)
     order = np.argsort(rank[np.searchsorted(known, computer)], kind="stable")
-    return Places(listed[order], np.append(0, np.cumsum(sizes[turn])), tasks_per_node)
+    return Places(listed[order], offsets_of(sizes[turn]), tasks_per_node)
 
 
 def node_names(topology: Topology, hosts: Sequence[str] | None = None) -> dict[str, int]:
@@ -471,7 +471,7 @@ def mapping_with_distance(
     if not graph.num_edges:
         raise InputError(graph.name, "no edges", "tasks that communicate")
     if seed < 0:
-        raise InputError("seed", f"{seed}", "a whole number of at least 0")
+        raise InputError("seed", seed, "a whole number of at least 0")
     check_room(graph.num_tasks, len(usable), 1, topology.name)
     place = np.arange(len(usable))  # of tasks, and of the empty places after them
     hops = hop_distances(topology, usable)[:, usable]

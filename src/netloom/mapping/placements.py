@@ -20,6 +20,7 @@ from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.base.textfiles import parse_json, read_lines, read_text, write_text
 from netloom.topology import Topology
+from netloom.workload.graphs.process_graph import mapped_nodes
 
 RANK = re.compile(r"rank\s+(?P<rank>\d+)\s*=\s*(?P<host>\S+)(\s+slots?\s*=\s*(?P<slot>\S+))?")
 """A line of a rank file of Open MPI."""
@@ -54,7 +55,7 @@ def read_mapping(path: str | Path, names: Mapping[str, int | Sequence[int]] | No
         content = parse_json(read_text(path, wanted=wanted), path, wanted=_JSON)
         nodes = content.get("node_of") if isinstance(content, dict) else None
         if not isinstance(nodes, list) or not nodes:
-            raise InputError(str(path), "no list of nodes", _JSON)
+            raise InputError(path, "no list of nodes", _JSON)
         for task, given in enumerate(nodes):
             node = named.named(given) if isinstance(given, str) and names else None
             nodes[task] = node = given if node is None else node
@@ -66,7 +67,7 @@ def read_mapping(path: str | Path, names: Mapping[str, int | Sequence[int]] | No
         return _of_ranks(path, lines, named)
     nodes = [node for where, word in lines for node in named.nodes(word, where)]
     if not nodes:
-        raise InputError(str(path), "no tasks", "one node number a line, that of task 0 first")
+        raise InputError(path, "no tasks", "one node number a line, that of task 0 first")
     return np.array(nodes, dtype=np.int64)
 
 
@@ -84,7 +85,7 @@ def _of_ranks(path: Path, lines: list[tuple[str, str]], named: _Names) -> Ints:
     missing = next((rank for rank in range(len(node_of)) if rank not in node_of), None)
     if missing is not None:
         found_ranks = f"{len(node_of)} ranks without rank {missing}"
-        raise InputError(str(path), found_ranks, "each rank from 0 on")
+        raise InputError(path, found_ranks, "each rank from 0 on")
     return np.array([node_of[rank] for rank in range(len(node_of))], dtype=np.int64)
 
 
@@ -157,13 +158,10 @@ class _Names:
 _JSON = '{"node_of": [0, 1, ...]} with the node of each task'
 
 
-def random_mapping(
-    num_tasks: int, num_nodes: int, seed: int = DEFAULT_SEED, tasks_per_node: int = 1
-) -> Ints:
-    """Return int32[num_tasks]: every way to seat the tasks in the nodes' places is as likely.
+def random_mapping(num_tasks: int, num_nodes: int, seed: int = DEFAULT_SEED) -> Ints:
+    """Return int32[num_tasks]: every way to put the tasks on different nodes is as likely.
 
-    A node has ``tasks_per_node`` places, so that with one task per node this is a uniformly random
-    choice of distinct nodes. One seed gives one mapping, here as everywhere.
+    One seed gives one mapping, here as everywhere.
 
     Raises
     ------
@@ -175,9 +173,8 @@ def random_mapping(
     >>> sorted(random_mapping(4, 4, seed=7).tolist())
     [0, 1, 2, 3]
     """
-    check_room(num_tasks, num_nodes, tasks_per_node, "topology")
-    places = random_places(num_tasks, num_nodes * tasks_per_node, seed)
-    return (places // tasks_per_node).astype(np.int32)
+    check_room(num_tasks, num_nodes, 1, "topology")
+    return random_places(num_tasks, num_nodes, seed).astype(np.int32)
 
 
 def random_places(num_tasks: int, num_places: int, seed: int) -> Ints:
@@ -189,7 +186,7 @@ def random_places(num_tasks: int, num_places: int, seed: int) -> Ints:
         If there are too many places, or the seed is negative.
     """
     if seed < 0:
-        raise InputError("seed", str(seed), "a whole number of at least 0")
+        raise InputError("seed", seed, "a whole number of at least 0")
     check_size(num_places, where="tasks_per_node", what="places for tasks")
     return np.random.default_rng(seed).permutation(num_places)[:num_tasks]
 
@@ -227,18 +224,7 @@ def check_mapping(
     >>> check_mapping([3, 0], num_tasks=2, num_nodes=4)
     array([3, 0], dtype=int32)
     """
-    nodes = np.asarray(node_of)
-    if nodes.shape != (num_tasks,):
-        count = f"{len(nodes)} nodes" if nodes.ndim == 1 else f"an array of shape {nodes.shape}"
-        raise NotAMappingError(where, f"{count} for {num_tasks} tasks", "one node for each task")
-    if nodes.size and nodes.dtype.kind not in "iu":
-        raise NotAMappingError(where, f"values of type {nodes.dtype}", "whole node numbers")
-    outside = (nodes < 0) | (nodes >= num_nodes)
-    if outside.any():
-        task = int(np.argmax(outside))
-        found = f"task {task} on host {nodes[task]}"
-        raise NotAMappingError(where, found, f"hosts 0 to {num_nodes - 1}")
-    nodes = nodes.astype(np.int32)
+    nodes = mapped_nodes(node_of, num_tasks, num_nodes, where)
     check_capacity(nodes, tasks_per_node, where, called)
     return nodes
 
@@ -252,7 +238,7 @@ def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) 
         If they do not fit, or ``tasks_per_node`` is below 1.
     """
     if tasks_per_node < 1:
-        raise InputError("tasks_per_node", str(tasks_per_node), "at least 1")
+        raise InputError("tasks_per_node", tasks_per_node, "at least 1")
     check_size(num_tasks, where=where, what="tasks")
     if num_tasks <= num_nodes * tasks_per_node:
         return
@@ -385,17 +371,15 @@ def write_rank_file(
     path: str | Path,
     node_of: ArrayLike,
     format: str = "openmpi-rankfile",  # noqa: A002  # the word of the command line
-    hosts: Sequence[str] | None = None,
-    nodes: ArrayLike | None = None,
 ) -> None:
     """Write the rank file that ``rank_file`` describes, which see. It is replaced if it exists.
 
     Raises
     ------
     InputError
-        As ``rank_file`` does, or if the file cannot be written.
+        As ``rank_file``, or if the file cannot be written.
     """
-    write_text(path, rank_file(node_of, format, hosts, nodes))
+    write_text(path, rank_file(node_of, format))
 
 
 def check_rank_file(
@@ -498,7 +482,7 @@ def read_hosts(path: str | Path) -> list[str]:
             raise InputError(where, f"'{host}' again, as in {place_of[host]}", wanted)
         place_of[host] = where
     if not place_of:
-        raise InputError(str(path), "no hosts", wanted)
+        raise InputError(path, "no hosts", wanted)
     return list(place_of)
 
 

@@ -19,7 +19,7 @@ from netloom.base.progress import patience
 from netloom.base.units import seconds as in_seconds, size
 from netloom.base.words import counted, folded, load_share, number, percent, shares
 from netloom.contention import load_to_compare
-from netloom.contention.channel_loads import ChannelLoads, split_loads
+from netloom.contention.channel_loads import ChannelLoads
 from netloom.contention.mapped import (
     ContentionCount,
     MappedChannel,
@@ -638,10 +638,15 @@ class ProgramMapping(Answer):
         """
         import polars as pl
 
-        none, rate = np.zeros(self.network.num_channels, np.int32), self.network.channel_bandwidth
-        first = self.network.num_network_channels
-        nothing = split_loads(first, none, none.astype(np.float64), rate)
-        idle = channels_of(self.network, ChannelLoads(moving=np.zeros(0, np.bool_), **nothing))
+        count = self.network.num_channels
+        nothing = ChannelLoads(
+            moving=np.zeros(0, np.bool_),
+            load=np.zeros(count, np.int32),
+            weighted_load=np.zeros(count),
+            channel_bandwidth=self.network.channel_bandwidth,
+            between=self.network.num_network_channels,
+        )
+        idle = channels_of(self.network, nothing)
         tables = []
         for when, each in zip(WHEN, (self.before, self.after), strict=True):
             known = frame(MappedChannel, idle) if each is None else each.channels()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import NO_INT64S, Bools, Floats, Ints, starts_of
+from netloom.base.arrays import NO_INT64S, Bools, Floats, Ints, offsets_of
 from netloom.base.errors import NoRouteError
 from netloom.topology import Topology
 
@@ -61,7 +61,7 @@ class Paths:
     def taken(self, order: Ints) -> Paths:
         """Return the paths of these numbers, in this order. One behind the last is empty."""
         lengths = np.append(self.lengths, 0)[order]
-        offsets = starts_of(lengths)
+        offsets = offsets_of(lengths)
         hops = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
         ports = tuple(np.append(each, np.int32(0))[order] for each in self.ports)
         return Paths(offsets, self.channels[hops], ports=ports)
@@ -101,7 +101,7 @@ def offsets_of(lengths: Ints, sources: Ints, targets: Ints, wanted: str) -> Ints
         If a length is below 0: what is ``wanted`` is then missing.
     """
     check_found(lengths >= 0, sources, targets, wanted)
-    return starts_of(lengths)
+    return offsets_of(lengths)
 
 
 def check_found(found: Bools, sources: Ints, targets: Ints, wanted: str, where: str = "") -> None:
@@ -219,5 +219,5 @@ def parted(topology: Topology, whole: Paths) -> Paths:
     first, ends = topology.num_network_channels, (whole.offsets[:-1], whole.offsets[1:] - 1)
     port, sink = (whole.channels[each] - first for each in ends)
     inside = whole.channels < first
-    offsets = starts_of(inside)[whole.offsets]
+    offsets = offsets_of(inside)[whole.offsets]
     return Paths(offsets, whole.channels[inside], ports=(port, sink - topology.num_ports))

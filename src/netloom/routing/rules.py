@@ -32,9 +32,9 @@ from netloom.base.arrays import (
     Bools,
     Ints,
     UInt64s,
+    offsets_of,
     places_among,
     places_within,
-    starts_of,
 )
 from netloom.base.errors import InputError
 from netloom.routing.forwarding.tables import (
@@ -574,8 +574,8 @@ def listed(
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
-    offsets = starts_of(hops[pair])
-    first_path = starts_of(counts)
+    offsets = offsets_of(hops[pair])
+    first_path = offsets_of(counts)
     channels, chance = list_paths(ways, by_goal, sources, goals, first_path, offsets)
     return Paths(offsets, channels, pair, chance)
 
@@ -1168,7 +1168,7 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     low, high = tree_ends(shape)
     widths = [shape.width(level + 1) * shape.children[level] for level in range(shape.levels)]
     sizes = np.multiply(widths, shape.parallel)
-    first_up = starts_of(sizes)[:-1]
+    first_up = offsets_of(sizes)[:-1]
     wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
     given = topology.source_end.astype(np.int64) * topology.num_ends + topology.target_end
     order, there = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
@@ -1210,7 +1210,7 @@ def _walk(topology: Topology, steps: Ints, start: Ints, end: Ints, keys: Ints) -
 
     assert isinstance(topology.family, TreeShape)
     levels = np.maximum(_levels(topology.family, start, end) - 1, 0)
-    offsets = starts_of(2 * levels)
+    offsets = offsets_of(2 * levels)
     channels, *ports = fill_tree_paths(tree_index(topology), steps, start, end, keys, offsets)
     return Paths(offsets, channels, ports=tuple(ports))
 

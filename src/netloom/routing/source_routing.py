@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from netloom._version import __version__
-from netloom.base.arrays import Ints, starts_of
+from netloom.base.arrays import Ints, offsets_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.textfiles import text_lines, write_text
 from netloom.routing.forwarding.tables import MOST_ENTRIES, Choices, ForwardingTable
@@ -94,7 +94,7 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
                 number = inside.num_channels + sets.setdefault(channels, len(sets))
             rows[topology.port_offsets[target] : topology.port_offsets[target + 1], router] = number
     offered = np.array([each for one in sets for each in one], np.int32)
-    choices = Choices(starts_of([*map(len, sets)]), offered)
+    choices = Choices(offsets_of([*map(len, sets)]), offered)
     # a router is sure to deliver once all of its choices lead to routers that are
     sure = np.zeros(rows.shape, np.bool_)
     for target, routers in enumerate(leaves):
@@ -231,7 +231,7 @@ def source_routes(
             raise InputError(place, f"a second route from {' to '.join(ends)}", "one per pair")
         found[pair] = channels
     pairs = sorted(found)
-    offsets = starts_of([len(found[pair]) for pair in pairs])
+    offsets = offsets_of([len(found[pair]) for pair in pairs])
     flat = [channel for pair in pairs for channel in found[pair]]
     routes = parted(topology, Paths(offsets, np.array(flat, np.int32)))
     return SourceRoutes(name, np.array(pairs, np.int64), routes)

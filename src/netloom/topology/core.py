@@ -28,9 +28,9 @@ from netloom.base.arrays import (
     Floats,
     Ints,
     UInt64s,
+    offsets_of,
     places_among,
     places_within,
-    starts_of,
 )
 
 
@@ -386,7 +386,7 @@ class Topology:
     def port_offsets(self) -> Ints:
         """int64[num_hosts + 1]: host h has ports offsets[h] … offsets[h + 1] − 1."""
         counts = np.bincount(self.port_host, minlength=self.num_hosts)
-        return starts_of(counts)
+        return offsets_of(counts)
 
     @property
     def port_bandwidth(self) -> Floats:
@@ -570,7 +570,7 @@ def attach_hosts(
 
 
 def _grouped(keys: Ints, num_groups: int) -> tuple[Ints, Ints]:
-    offsets = starts_of(np.bincount(keys, minlength=num_groups))
+    offsets = offsets_of(np.bincount(keys, minlength=num_groups))
     return offsets, np.argsort(keys, kind="stable").astype(np.int32)
 
 

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from netloom.base.arrays import NO_INT64S, Ints, starts_of
+from netloom.base.arrays import NO_INT64S, Ints, offsets_of
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.topology.core import Topology
@@ -110,7 +110,7 @@ def cube(sides: Sequence[int], wraps: Sequence[bool] | bool = False, *, name: st
     check_size(2 * int(lines @ line_channels), where=label, what="channels")
     strides = num_nodes // np.cumprod(np.array(sides, np.int64))
     sizes = np.repeat(lines * line_channels, 2)
-    line_base = starts_of(sizes)[:-1].reshape(-1, 2)
+    line_base = offsets_of(sizes)[:-1].reshape(-1, 2)
     # source and target of every channel, in the numbering of `Cube`
     nodes = np.arange(prod(sides), dtype=np.int32).reshape(sides)
     ends: list[tuple[Ints, Ints]] = []

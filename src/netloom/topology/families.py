@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import NO_INT64S, Ints, starts_of
+from netloom.base.arrays import NO_INT64S, Ints, offsets_of
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size
 from netloom.base.words import counted
@@ -158,7 +158,7 @@ def xgft(
     links = [shape.width(level) * w[level] * p[level] for level in range(len(m))]
     check_sizes(label, hosts=hosts, routers=sum(routers), channels=2 * sum(links))
     lower, upper = zip(*(tree_links(shape, level) for level in range(len(m))), strict=True)
-    first = starts_of(routers)  # number of the first router of each level
+    first = offsets_of(routers)  # number of the first router of each level
     down = [NO_INT64S, *(lower[k] + first[k - 1] for k in range(1, len(m)))]
     up = [NO_INT64S, *(upper[k] + first[k] for k in range(1, len(m)))]
     names = level_names or (
@@ -199,7 +199,7 @@ def tree_ends(shape: TreeShape) -> tuple[Ints, Ints]:
         vertex[: widths[0]] = shape.host_at
     if shape.router_at is not None:
         vertex[widths[0] :] = widths[0] + shape.router_at
-    first = starts_of(widths)
+    first = offsets_of(widths)
     links = [np.add(tree_links(shape, k), first[k : k + 2, None]) for k in range(shape.levels)]
     low, high = vertex[np.concatenate(links, axis=1)]
     return low, high

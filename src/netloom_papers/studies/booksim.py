@@ -307,10 +307,10 @@ def pattern(name: str, shape: Shape, network: Topology) -> Traffic:
     Examples
     --------
     >>> shape = Shape("flatfly", 4, 2, 4, 4, 2)
-    >>> pattern("tornado", shape, network(shape)).matrix(0, 1).target
-    array([27], dtype=int32)
+    >>> pattern("tornado", shape, network(shape)).matrix().target[0]
+    np.int32(27)
     >>> hot = pattern("hotspot(node0 weight 9 others 1)", shape, network(shape))
-    >>> (64 * hot.matrix(5, 6).weight[:2]).round(4)
+    >>> (64 * hot.matrix().weight[:2]).round(4)
     array([0.125 , 0.0139])
     """
     num_hosts = network.num_hosts

@@ -5,9 +5,9 @@ import pytest
 
 from netloom.mapping import check_mapping
 from netloom.mapping.search.objectives import hops
-from netloom.mapping.search.starts import embed
 from netloom.topology import mesh, topology, torus, without
 from netloom.workload import process_graph, read
+from tests.mapping.search.started import embed
 from tests.mapping.search.test_partition_start import renumbered
 from tests.reference.embedding import is_embedding
 

@@ -6,17 +6,10 @@ import pytest
 
 from netloom.mapping import check_mapping, random_mapping
 from netloom.mapping.search.objectives import hops
-from netloom.mapping.search.starts import (
-    Part,
-    bisect,
-    compact_nodes,
-    gain,
-    ground_of,
-    halves,
-    partitioned,
-)
+from netloom.mapping.search.starts import Part, bisect, compact_nodes, gain, ground_of, halves
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
 from netloom.workload import process_graph, read
+from tests.mapping.search.started import partitioned
 
 
 def hop_bytes(graph, network, node_of):
@@ -81,19 +74,19 @@ def test_compact_nodes_are_blocks_and_subcubes():
         (hypercube(6), 8, 24),
         (torus(8), 3, 4),
     ):
-        ground = ground_of(network)
+        ground = ground_of(network, np.arange(network.num_hosts))
         chosen = compact_nodes(network, ground, np.arange(network.num_nodes), number)
         inside = np.isin(network.source_end, chosen) & np.isin(network.target_end, chosen)
         assert (len(np.unique(chosen)), inside.sum()) == (number, channels)
     allowed = np.array([0, 1, 7, 30, 31, 32])  # both ends of a ring are next to each other
-    found = compact_nodes(torus(33), ground_of(torus(33)), allowed, 3)
+    found = compact_nodes(torus(33), ground_of(torus(33), np.arange(33)), allowed, 3)
     assert sorted(found.tolist()) in ([0, 1, 32], [30, 31, 32], [0, 31, 32])
 
 
 def test_halves_of_wrapped_and_odd_regions():
-    near, far, middles = halves(ground_of(torus(8)), np.array([6, 7, 0, 1, 2]), 1)
+    near, far, middles = halves(ground_of(torus(8), np.arange(8)), np.array([6, 7, 0, 1, 2]), 1)
     assert (near.tolist(), far.tolist(), middles.tolist()) == ([6, 7], [0, 1, 2], [6, 1])
-    near, far, _ = halves(ground_of(mesh(3, 3)), np.arange(9), 1)
+    near, far, _ = halves(ground_of(mesh(3, 3), np.arange(9)), np.arange(9), 1)
     crossing = np.isin(mesh(3, 3).channel_source, near) & np.isin(mesh(3, 3).channel_target, far)
     assert (len(near), len(far), crossing.sum()) == (4, 5, 4)  # Chittor 1991: 4, not 3
 

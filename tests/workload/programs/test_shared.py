@@ -113,9 +113,9 @@ def test_traffic_among_the_nodes_that_work():
     with pytest.raises(InputError, match="no two hosts"):
         among(moved, [0, 2])
 
-    hot = among(parse_traffic("hot-spot:0.5:3", mesh(4)), [0, 1, 3]).matrix(0, 1)
-    assert hot.target.tolist() == [1, 3]
-    assert hot.weight * 3 == pytest.approx([0.2, 0.8])  # of 1/6, 1/6 and 2/3 the first and last
+    hot = among(parse_traffic("hot-spot:0.5:3", mesh(4)), [0, 1, 3]).matrix()
+    assert hot.target[:2].tolist() == [1, 3]
+    assert hot.weight[:2] * 3 == pytest.approx([0.2, 0.8])  # of 1/6, 1/6 and 2/3 the first and last
 
     uneven = among(traffic.pairs(4, [0, 1, 1], [1, 0, 2], weights=[1, 2, 6]), [0, 1])
     assert uneven.rate == pytest.approx([2 / 9, 16 / 9, 0, 0])

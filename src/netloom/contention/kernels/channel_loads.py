@@ -28,8 +28,6 @@ own routes may meet, part and meet again.
 Twin: ``tests/reference/contention.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import njit
@@ -43,7 +41,7 @@ COUNT, WEIGHT, JOINED = 0, 1, 2
 """Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""
 
 
-@njit()
+@njit
 def _sum_lines(values, length):
     """Turn every line of ``length`` rows into its running sum."""
     for line in range(0, len(values), length):
@@ -51,7 +49,7 @@ def _sum_lines(values, length):
             values[place] += values[place - 1]
 
 
-@njit(nogil=True)
+@njit
 def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     """First pass along one dimension: who crosses, joins and turns onto each channel.
 
@@ -80,7 +78,7 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     _sum_lines(join, length)
 
 
-@njit()
+@njit
 def spans(load, length):
     """Largest load of each span of 2**j channels, j = 0, 1 …, clipped at the end of its line."""
     levels = 1
@@ -98,7 +96,7 @@ def spans(load, length):
     return heaviest
 
 
-@njit()
+@njit
 def _heaviest_run(heaviest, first, hops):
     level = 0
     while 2 ** (level + 1) <= hops:
@@ -106,7 +104,7 @@ def _heaviest_run(heaviest, first, hops):
     return max(heaviest[level, first], heaviest[level, first + hops - 2**level])
 
 
-@njit(nogil=True)
+@njit
 def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, met):
     """Second pass: add what each path meets along this dimension, and move it to the next.
 
@@ -148,7 +146,7 @@ def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, m
 # -- stamped, path by path -------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def stamp_paths(channels, offsets, weights, load):
     """Logical path length, paths met and weight met of every path.
 

@@ -9,8 +9,6 @@ Of waits, ``net`` is ``channel_queueing.Turns``. Rates are packets per cycle, ti
 Twin: ``tests/reference/channel_queueing.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import njit
@@ -19,7 +17,7 @@ from netloom.routing.kernels.virtual_channels import allowed, heading
 # -- paths -----------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def ties(tables, source, target):
     """Return the bits of a coin that decide which way a packet goes."""
     axes, bits = len(tables.order), 0
@@ -33,7 +31,7 @@ def ties(tables, source, target):
     return bits
 
 
-@njit(nogil=True)
+@njit
 def follow(tables, wiring, pair, coin, channels, share):
     """Write the channels of a packet's path and the chance of each VC. Return the hops, -1 if not.
 
@@ -69,7 +67,7 @@ def follow(tables, wiring, pair, coin, channels, share):
         hops += 1
 
 
-@njit(nogil=True)
+@njit
 def follow_all(tables, wiring, source, target, aux, most_hops):
     """Return all ways of all pairs: the pair and the weight of each way, hops, channels, shares.
 
@@ -107,7 +105,7 @@ MOST_ITERATIONS = 600
 FAR = 1e6
 
 
-@njit(nogil=True)
+@njit
 def spill(delay, flits, room):
     """Return E[(D - room)+] and E[min(D, room)²] of a delay D.
 
@@ -121,7 +119,7 @@ def spill(delay, flits, room):
     return delay * beyond, 2 * delay * scale * (1 - beyond * (1 + rooms))
 
 
-@njit(nogil=True)
+@njit
 def add_up(channel, share, values, out):
     """Set ``out`` to the sums of the turns' values on each VC of their channels."""
     out[:] = 0.0
@@ -131,7 +129,7 @@ def add_up(channel, share, values, out):
                 out[channel[turn], vc] += values[turn] * share[turn, vc]
 
 
-@njit(nogil=True)
+@njit
 def mean_of(share, turn, values, channel):
     """Return the mean of the VCs' values as a turn uses them."""
     mean = 0.0
@@ -140,7 +138,7 @@ def mean_of(share, turn, values, channel):
     return mean
 
 
-@njit(nogil=True)
+@njit
 def count_fronts(net, rate, wait, stall, by_channel, by_pair):
     """Count the packets at the front of buffers, by Little's law, for each channel that they want.
 
@@ -163,7 +161,7 @@ def count_fronts(net, rate, wait, stall, by_channel, by_pair):
             by_pair[2, net.pair[turn]] += delayed
 
 
-@njit(nogil=True)
+@njit
 def update_waits(net, rate, state, held, by_channel, by_pair):
     """Set the waits from the packets that are at other fronts. Return the largest change."""
     wait, shared, same, stall, busy, busy_in, mixing = state
@@ -197,7 +195,7 @@ def update_waits(net, rate, state, held, by_channel, by_pair):
     return change
 
 
-@njit(nogil=True)
+@njit
 def update_queues(net, rate, state, queue, further, scratch):
     """Set the waits behind other packets in a buffer. Return the busiest front, and how busy.
 
@@ -232,7 +230,7 @@ def update_queues(net, rate, state, queue, further, scratch):
     return np.argmax(front) // queue.shape[1], front.max()
 
 
-@njit(nogil=True)
+@njit
 def update_stalls(net, state, queue, further):
     """Set how long packets hold their VC without sending. Return the largest change."""
     stall = state[3]
@@ -257,7 +255,7 @@ def update_stalls(net, state, queue, further):
     return change
 
 
-@njit(nogil=True)
+@njit
 def hold(net, rate, state, held, holding):
     """Set how much of the time each VC is taken. Return the busiest, and how busy it is alone."""
     shared, stall = state[1], state[3]
@@ -275,7 +273,7 @@ def hold(net, rate, state, held, holding):
     return at, most
 
 
-@njit(nogil=True)
+@njit
 def fixed_point(net, rate):
     """Return each turn's wait with its VC's queue, each turn's stall, and what is busiest.
 

@@ -15,8 +15,6 @@ Elsewhere, flows are pushed from router to router. ``ways`` is the ``Ways`` of `
 Twin: ``tests/reference/expected_load.py``, and ``tests/reference/several.py`` of flows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import njit
@@ -31,7 +29,7 @@ from netloom.routing.virtual_channel_tables import O1TURN
 UNSEEN, BEGUN = -1, -2
 
 
-@njit()
+@njit
 def _turns_once(tables, node, source, target, coin):
     """Whether the way with this coin leads over ``node``: along an axis, then along the other."""
     first = 0 if coin & 1 else 1
@@ -40,7 +38,7 @@ def _turns_once(tables, node, source, target, coin):
     return before_turn or where[2 * node + first] == where[2 * target + first]
 
 
-@njit()
+@njit
 def _ports(tables, node, source, target):
     """The output ports (as bits) by which a packet may go on, whatever its coin.
 
@@ -58,7 +56,7 @@ def _ports(tables, node, source, target):
     return found
 
 
-@njit()
+@njit
 def _unseen(wiring, node, out, place):
     """The first node that is one hop on and not yet seen; -1 for none."""
     channel_at, channel_target = wiring
@@ -68,7 +66,7 @@ def _unseen(wiring, node, out, place):
     return -1
 
 
-@njit(nogil=True)
+@njit
 def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
     """Return the places of all targets: first arc, channel and head of each arc, first places.
 
@@ -112,37 +110,10 @@ def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
     return np.array(first), channels[:arcs].copy(), heads[:arcs].copy(), entries
 
 
-@njit(nogil=True)
-def take_cheapest(ways, weights, price, load):
-    """Send all traffic by its cheapest way. Return what it pays. ``load`` is overwritten.
-
-    ``ways`` is what ``list_ways`` returned, ``weights`` what starts in each first place, ``price``
-    what each channel asks of a unit of traffic. Of ways as cheap, the lowest port's.
-    """
-    first, channels, heads, entries = ways
-    places = len(first) - 1
-    cost, chosen, amount = np.zeros(places), np.full(places, -1), np.zeros(places)
-    for at in range(places):
-        for arc in range(first[at], first[at + 1]):
-            asked = price[channels[arc]] + cost[heads[arc]]
-            if chosen[at] < 0 or asked < cost[at]:
-                cost[at], chosen[at] = asked, arc
-    paid = 0.0
-    for number in range(len(entries)):
-        amount[entries[number]] += weights[number]
-        paid += weights[number] * cost[entries[number]]
-    load[:] = 0
-    for at in range(places - 1, -1, -1):
-        if chosen[at] >= 0:
-            load[channels[chosen[at]]] += amount[at]
-            amount[heads[chosen[at]]] += amount[at]
-    return paid
-
-
 # -- drawn ways of cubes ---------------------------------------------------------------------------
 
 
-@njit()
+@njit
 def add_run(load, line, length, place, hops, weight):
     """Add ``weight`` to ``hops`` channels of a line from ``place`` on, round its end too."""
     load[line + place] += weight
@@ -154,7 +125,7 @@ def add_run(load, line, length, place, hops, weight):
         load[line + beyond] -= weight
 
 
-@njit(nogil=True)
+@njit
 def add_in_order(tables, sources, targets, weights, both_ways, load):
     """Add what packets between pairs of nodes load in dimension order, as differences."""
     for path in range(len(sources)):
@@ -172,7 +143,7 @@ def add_in_order(tables, sources, targets, weights, both_ways, load):
             add_run(load, back, length, side - 1 - place, hops, weights[path] / 2)
 
 
-@njit()
+@njit
 def _add_line(tables, axis, node, direction, load, fill, hops, first_phase):
     """Add the chance that each of ``hops`` channels from ``node`` is crossed in one phase."""
     side, stride = tables.sides[axis], tables.strides[axis]
@@ -186,7 +157,7 @@ def _add_line(tables, axis, node, direction, load, fill, hops, first_phase):
         load[first + (place + hop) % side] += fill * many / (hops + 1)
 
 
-@njit()
+@njit
 def _moved(tables, axis, node, hops):
     """The node so many hops (negative: falling) along one dimension."""
     side, stride = tables.sides[axis], tables.strides[axis]
@@ -194,7 +165,7 @@ def _moved(tables, axis, node, hops):
     return node + ((start + hops) % side - start) * stride
 
 
-@njit(nogil=True)
+@njit
 def add_by_box(tables, sources, targets, weights, load):
     """Add what ROMM loads: dimension order to any node of the minimal box, and on from there.
 
@@ -226,7 +197,7 @@ def add_by_box(tables, sources, targets, weights, load):
                     _add_boxes(tables, rank, source, hops, ahead, weights[path] / ways, load)
 
 
-@njit()
+@njit
 def _add_boxes(tables, rank, source, hops, ahead, weight, load):
     axis, direction = tables.order[rank], 0 if ahead[rank] > 0 else 1
     for first_phase in (True, False):
@@ -251,7 +222,7 @@ def _add_boxes(tables, rank, source, hops, ahead, weight, load):
 # -- flows and listed paths ------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def push_flows(ways, goals, first, sources, weights, load):
     """Add what flows to goals load, split evenly over the next channels of each router.
 
@@ -282,7 +253,7 @@ def push_flows(ways, goals, first, sources, weights, load):
     return -1, -1
 
 
-@njit(nogil=True)
+@njit
 def add_paths(channels, offsets, weights, load):
     """Add the weight of each path to each of its channels."""
     for path in range(len(offsets) - 1):

@@ -8,7 +8,7 @@ import numpy as np
 from netloom.base.compilation import njit
 
 
-@njit(nogil=True)
+@njit
 def permutation_figures(channels, offsets, port, sink, firsts, bandwidth, between, total, load):
     """Return the largest load and time between routers, and the mean share, of each permutation.
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, offsets_of, owners_of
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.bounds.cuts import grid_lines, of_hosts, undivided
 from netloom.bounds.demand import Demand, crossing_stretches, leading_out
@@ -109,16 +109,6 @@ def _to_others(task: Ints, weights: Floats, tasks: int, room: int) -> Floats:
     return np.bincount(task[lighter], weights[lighter], tasks).astype(np.float64)
 
 
-def _alone(outside: Floats, around: Floats, groups: Groups) -> float:
-    """Return the time that one task takes: not all are where channels carry most."""
-    heavy, found = np.sort(outside)[::-1], 0.0
-    for most in np.unique(around):
-        elsewhere = int(groups.places[around > most].sum())
-        if elsewhere < len(heavy) and most > 0:
-            found = max(found, float(heavy[elsewhere] / most))
-    return found
-
-
 def spectrum_of(app: ProcessGraph, weights: Floats) -> Floats:
     """Return the eigenvalues of a program's Laplacian matrix, rising. Zeros of large programs.
 
@@ -157,7 +147,7 @@ def _across_lines(spectrum: Floats, value_of: Measure, carries: Floats) -> float
         count, rows = len(line.borders) - 1, line.stretches()
         channels = Demand((), inside.channel_source, inside.channel_target, carries)
         around = np.add(*crossing_stretches(channels, line.place, line.place, count, rows))
-        up_to = np.append(0, np.cumsum(np.bincount(begins, minlength=count)))
+        up_to = offsets_of(np.bincount(begins, minlength=count))
         places = (up_to[rows[1]] - up_to[rows[0]]) * tasks_per_node
         pairs = _fewest_pairs(places, len(spectrum), len(nodes) * tasks_per_node)
         apart = float(spectrum[1]) * pairs / len(spectrum)
@@ -310,17 +300,9 @@ def least_hop_bytes(value_of: Measure) -> float:
     >>> least_hop_bytes(Measure(*here))
     7.0
     """
-    found = _least_hops(value_of)
-    if _tabled(value_of.topology, value_of.nodes):
-        found = max(found, least_spread(value_of))
-    return _rounded_up(found, value_of.weights, whole=not value_of.routing.several)
-
-
-def _least_hops(value_of: Measure) -> float:
-    """Return the hop-bytes if each task had the network to itself."""
     app, topology, nodes = value_of.app, value_of.topology, value_of.nodes
     joint, tasks_per_node = joint_weights(app, value_of.weights), value_of.tasks_per_node
-    source = np.repeat(np.arange(app.num_tasks), np.diff(joint.indptr))
+    source = owners_of(np.diff(joint.indptr))
     order = np.lexsort((-joint.data, source))
     rank = np.arange(joint.nnz) - joint.indptr[source]
     sent = joint.data[order]  # of each task, falling
@@ -335,13 +317,17 @@ def _least_hops(value_of: Measure) -> float:
     near = np.where(np.isinf(found), topology.num_hosts, found)
     together = max(app.num_tasks, len(near) * tasks_per_node)
     if together > MOST_PLACES or (near == near[0]).all():
-        return float(sent @ near.min(axis=0)[rank]) / 2
-    from scipy.optimize import linear_sum_assignment
+        bound = float(sent @ near.min(axis=0)[rank]) / 2
+    else:
+        from scipy.optimize import linear_sum_assignment
 
-    table = np.zeros((app.num_tasks, most))
-    table[source, rank] = sent
-    cost = np.repeat(table @ near.T / 2, tasks_per_node, axis=1)
-    return float(cost[linear_sum_assignment(cost)].sum())
+        table = np.zeros((app.num_tasks, most))
+        table[source, rank] = sent
+        cost = np.repeat(table @ near.T / 2, tasks_per_node, axis=1)
+        bound = float(cost[linear_sum_assignment(cost)].sum())
+    if _tabled(topology, nodes):
+        bound = max(bound, least_spread(value_of))
+    return _rounded_up(bound, value_of.weights, whole=not value_of.routing.several)
 
 
 def least_channel_load(value_of: Measure, pace: Floats | None = None) -> float:
@@ -387,7 +373,11 @@ def least_channel_load(value_of: Measure, pace: Floats | None = None) -> float:
             outside = _to_others(task, weights, app.num_tasks, int(groups.places.max()))
             if around.sum() > 0:
                 found = max(found, float(outside.sum() / around.sum()))
-            found = max(found, _alone(outside, around, groups))
+            heavy = np.sort(outside)[::-1]
+            for most in np.unique(around):  # one task: not all are where channels carry most
+                elsewhere = int(groups.places[around > most].sum())
+                if elsewhere < len(heavy) and most > 0:
+                    found = max(found, float(heavy[elsewhere] / most))
         found = max(found, _exchanged(spectrum, groups))
     return _rounded_up(found, weights, whole=whole and even)
 

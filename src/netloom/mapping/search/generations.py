@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, offsets_of, owners_of
 from netloom.base.errors import InputError
 from netloom.base.progress import patience
 from netloom.base.provenance import DEFAULT_SEED
@@ -23,7 +23,7 @@ from netloom.mapping.layouts import Layout, cube_of_hosts
 from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import HOP_BYTES, Measure, objective_of, on_paths
-from netloom.mapping.search.starts import near_hosts, random_starts, starts_of
+from netloom.mapping.search.starts import near_hosts, offsets_of, random_starts
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
 from netloom.routing.rules import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
@@ -142,7 +142,7 @@ def search_arrays(value_of: Measure) -> SearchArrays:
     )
     ends = np.concatenate([pairs // items, pairs % items])
     order = np.argsort(ends, kind="stable")
-    offsets = np.append(0, np.cumsum(np.bincount(ends, minlength=items))).astype(np.int64)
+    offsets = offsets_of(np.bincount(ends, minlength=items))
     others = np.concatenate([pairs % items, pairs // items])[order]
     graph = Graph(offsets, others, np.append(there, back)[order], np.append(back, there)[order])
     net, row = _net(topology, routing, nodes, counts)
@@ -173,7 +173,7 @@ def search_arrays(value_of: Measure) -> SearchArrays:
         partners=drawn_partners(light),
         place_node=place_node,
         place_row=np.repeat(row, tasks_per_node),
-        near=(np.append(0, np.cumsum(many)), places.ravel()),
+        near=(offsets_of(many), places.ravel()),
         num_tasks=app.num_tasks,
         num_channels=topology.num_channels,
     )
@@ -203,7 +203,7 @@ def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
     if full and len(graph.others) > items * (items - 1) // 2:
         sent = np.append(graph.out, np.zeros(items * (items - 1) - len(graph.out)))
         alike = float(np.median(sent))
-    item, other, out, into = (np.repeat(np.arange(items), np.diff(graph.offsets)), *graph[1:])
+    item, other, out, into = (owners_of(np.diff(graph.offsets)), *graph[1:])
     if alike:
         dense = np.zeros((2, items, items))
         dense[0, item, other], dense[1, item, other] = out, into
@@ -216,7 +216,7 @@ def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
     if 2 * int(kept.sum()) > len(graph.others):
         return graph, 0.0
     counts = np.bincount(item[kept], minlength=items)
-    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    offsets = offsets_of(counts)
     return Graph(offsets, other[kept].astype(np.int64), out[kept], into[kept]), alike
 
 
@@ -250,7 +250,7 @@ def _net(topology: Topology, routing: Routing, nodes: Ints, pace: Floats) -> tup
     distance = hops.reshape(number, number).astype(np.float64 if routing.several else np.int16)
     shares = shares[:0] if (shares == 1).all() else shares
     tables = cube_tables(mesh(1), DimensionOrder())
-    offsets = np.append(0, np.cumsum(lengths))
+    offsets = offsets_of(lengths)
     return Net(tables, offsets, channels, distance, shares), np.arange(number)
 
 
@@ -275,7 +275,7 @@ def _crossed(
     channels: Ints
     share: NDArray[Any] = np.repeat(on_paths(routed, np.ones(pairs)), routed.lengths)
     inside = routed.channels < topology.num_network_channels
-    hops = np.bincount(pair[inside], share[inside], pairs).astype(np.float64)
+    hops = np.bincount(pair[inside], share[inside], pairs)
     counts = pace[routed.channels] > 0
     pair, channels, share = pair[counts], routed.channels[counts].astype(np.int64), share[counts]
     if routed.pair is not None:
@@ -785,7 +785,7 @@ def search_mapping(
     exponent = np.frexp(carried.max())[1]  # a power of 2 rounds nothing, and nothing underflows
     arrays = search_arrays(replace(value_of, weights=np.ldexp(carried, -exponent)))
     bound = least(value_of)
-    begun = dict(starts_of(value_of, seed)) | {"identity": first}
+    begun = dict(offsets_of(value_of, seed)) | {"identity": first}
     known, mappings, starts = beside_random(value_of, begun, seed)
     best, ended = known[0], 0
     most = np.inf if rounds is not None else seconds

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 JointWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 
 
-def joint_weights(app: ProcessGraph, weights: Floats | None = None) -> JointWeights:
+def joint_weights(app: ProcessGraph, weights: Floats) -> JointWeights:
     """Return what each two tasks send each other, both ways together.
 
     A symmetric float64 sparse matrix [num_tasks, num_tasks], without zeros, columns sorted.
@@ -32,15 +32,14 @@ def joint_weights(app: ProcessGraph, weights: Floats | None = None) -> JointWeig
     Examples
     --------
     >>> from netloom.workload import process_graph
-    >>> joint_weights(process_graph(3, [0, 1, 2], [1, 0, 1], bytes=[5, 2, 0])).toarray()
+    >>> joint_weights(process_graph(3, [0, 1, 2], [1, 0, 1]), np.array([5.0, 2, 0])).toarray()
     array([[0., 7., 0.],
            [7., 0., 0.],
            [0., 0., 0.]])
     """
     from scipy.sparse import csr_array
 
-    carried = app.bytes if weights is None else weights
-    sent = csr_array((carried, (app.source, app.target)), shape=(app.num_tasks, app.num_tasks))
+    sent = csr_array((weights, (app.source, app.target)), shape=(app.num_tasks, app.num_tasks))
     joint = csr_array(sent + sent.T)
     joint.eliminate_zeros()
     joint.sort_indices()
@@ -107,7 +106,7 @@ def on_paths(routed: Paths, weights: Floats) -> Floats:
     """Return what each path carries, float64[num_paths], of pairs that send these weights."""
     if routed.pair is None or routed.probability is None:
         return weights
-    return np.asarray(weights[routed.pair] * routed.probability)
+    return weights[routed.pair] * routed.probability
 
 
 OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")
@@ -254,13 +253,12 @@ class Measure:
             routed = paths(self.topology, self.routing, source, target)
             carried, whole = on_paths(routed, self.weights), routed.whole(self.topology)
             on_hops = np.repeat(carried, whole.lengths)
-            loads = np.bincount(whole.channels, on_hops, self.topology.num_channels)
+            loads = np.bincount(whole.channels, on_hops, self.topology.num_channels) + 0.0
             hop_bytes = float(carried @ routed.lengths)
         else:
             found = measure(self.topology, self.routing, source, target, self.weights)
             met, number = found.path_contention, max(1, self.app.num_edges)
-            loads = np.append(found.weighted_channel_load, found.weighted_host_channel_load)
-            hop_bytes = float(self.weights @ found.path_length)
+            loads, hop_bytes = found.weighted_load, float(self.weights @ found.path_length)
             meet = int(met.max(initial=0)) + float(met.sum()) / number**2
             worst = float(found.contending_weight[found.moving].max(initial=0.0))
         return {

@@ -13,14 +13,11 @@ from itertools import combinations, count
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats, Ints
-from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of, owners_of, ranges
 from netloom.mapping.layouts import fitting_layouts
 from netloom.mapping.search.objectives import JointWeights, Measure, hops, joint_weights
-from netloom.topology import Cube, Topology, hop_distances, working_nodes
-from netloom.workload import ProcessGraph
+from netloom.topology import Cube, Topology, hop_distances
 
 Neighbours: TypeAlias = tuple[Ints, Ints]
 """Offsets, and the neighbours of each."""
@@ -116,7 +113,7 @@ def _cut(part: Part, share: int, seed: int) -> Bools:
         anchor, pull = np.where(drawn[moved] > 0, tasks, tasks + 1), np.abs(drawn[moved])
         edges = np.hstack([edges, [moved, anchor, pull], [anchor, moved, pull]])
     end, target, weight = edges[:, np.argsort(edges[0], kind="stable")]
-    offsets = np.append(0, np.cumsum(np.bincount(end, minlength=len(sizes))))
+    offsets = offsets_of(np.bincount(end, minlength=len(sizes)))
     width = pymetis.zero_copy_dtype()
     fraction = (share + (len(sizes) > tasks) * ANCHOR * tasks) / int(sizes.sum())
     found = pymetis.part_graph(
@@ -170,10 +167,9 @@ class Ground(NamedTuple):
     order: Ints
 
 
-def ground_of(topology: Topology, nodes: Ints | None = None) -> Ground:
-    """Return the network in which nodes lie: these, or all of them."""
+def ground_of(topology: Topology, hosts: Ints) -> Ground:
+    """Return the network in which these hosts lie, ascending."""
     whole = topology.whole
-    hosts = np.arange(whole.num_hosts) if nodes is None else np.unique(nodes)
     router = whole.injection_router[np.minimum(whole.port_offsets[:-1], whole.num_ports - 1)]
     row, order, table = np.full(whole.num_hosts, -1), np.zeros(0, np.int64), np.zeros((0, 0))
     if not isinstance(whole.routers, Cube):
@@ -210,7 +206,7 @@ def compact_nodes(topology: Topology, ground: Ground, allowed: Ints, number: int
     Examples
     --------
     >>> from netloom.topology import mesh
-    >>> compact_nodes(mesh(4, 4), ground_of(mesh(4, 4)), np.arange(16), 4)
+    >>> compact_nodes(mesh(4, 4), ground_of(mesh(4, 4), np.arange(16)), np.arange(16), 4)
     array([0, 1, 4, 5])
     """
     if number == len(allowed):
@@ -256,7 +252,7 @@ def halves(ground: Ground, nodes: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
     Examples
     --------
     >>> from netloom.topology import mesh
-    >>> halves(ground_of(mesh(2, 6)), np.arange(12), seed=1)
+    >>> halves(ground_of(mesh(2, 6), np.arange(12)), np.arange(12), seed=1)
     (array([0, 6, 1, 7, 2, 8]), array([ 3,  9,  4, 10,  5, 11]), array([1, 4]))
     """
     half = len(nodes) // 2
@@ -310,15 +306,7 @@ MOST_SWEPT = 4096
 Larger ones are cut once more."""
 
 
-def partitioned(
-    app: ProcessGraph,
-    topology: Topology,
-    *,
-    nodes: ArrayLike | None = None,
-    tasks_per_node: int = 1,
-    weights: Floats | None = None,
-    seed: int = DEFAULT_SEED,
-) -> Ints:
+def partitioned(value_of: Measure, seed: int) -> Ints:
     """Return the mapping by dual recursive bisection (Pellegrini & Roman 1996).
 
     The network is halved where it is cheapest to cut, and METIS halves the program so that little
@@ -327,20 +315,21 @@ def partitioned(
     it. If there are fewer tasks than places, the smallest sufficient set of nodes is used, close
     together.
 
-    The mapping is int32[num_tasks]. ``nodes`` have a place for each task, and are all that work
-    by default. ``weights`` (float64[num_edges]) are the bytes by default.
+    The mapping is int32[num_tasks], onto nodes that have a place for each task.
 
     Examples
     --------
+    >>> from netloom.mapping.search.objectives import objective_of
+    >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
     >>> from netloom.workload import process_graph
-    >>> line = process_graph(4, [0, 2, 3], [2, 3, 1])
-    >>> partitioned(line, mesh(4)).tolist() in ([0, 3, 1, 2], [3, 0, 2, 1])
+    >>> line, hops = process_graph(4, [0, 2, 3], [2, 3, 1]), objective_of("hop-bytes")
+    >>> value_of = Measure(line, mesh(4), DimensionOrder(), line.bytes, hops, np.arange(4))
+    >>> partitioned(value_of, 1).tolist() in ([0, 3, 1, 2], [3, 0, 2, 1])
     True
     """
-    allowed = working_nodes(topology) if nodes is None else np.unique(nodes)
-    assert app.num_tasks <= len(allowed) * tasks_per_node, "a place for each task"
-    joint = joint_weights(app, weights)
+    app, topology, allowed = value_of.app, value_of.topology, value_of.nodes
+    tasks_per_node, joint = value_of.tasks_per_node, joint_weights(app, value_of.weights)
     offsets, others = joint.indptr.astype(np.int64), joint.indices.astype(np.int64)
     scaled = joint.data / joint.data.sum() * LARGEST_SUM  # in this order, the tiniest survive
     program = offsets, others, np.maximum(1, np.rint(scaled)).astype(np.int64)
@@ -350,7 +339,12 @@ def partitioned(
     local = np.full(app.num_tasks, -1, np.int64)
     level = [(np.arange(app.num_tasks), used)]
     while len(level[-1][1]) > 1:  # the largest part: second halves are never smaller
-        cuts = [_halved(ground, *both, tasks_per_node, seed) for both in level]
+        cuts = []
+        for tasks, region in level:
+            near, far, middles = halves(ground, region, seed)
+            share = round(len(tasks) * len(near) / len(region))
+            share = max(share, len(tasks) - tasks_per_node * len(far), 0)
+            cuts.append(Cut(tasks, near, far, middles, min(share, tasks_per_node * len(near))))
         firsts = _choose(program, cuts, node_of, local, ground, seed)
         level = [
             half
@@ -371,14 +365,6 @@ class Cut(NamedTuple):
     far: Ints
     middles: Ints  # a node in the middle of each half
     share: int  # tasks that go to ``near``
-
-
-def _halved(ground: Ground, tasks: Ints, region: Ints, tasks_per_node: int, seed: int) -> Cut:
-    """Return where some nodes are halved, and how many of their tasks go to each half."""
-    near, far, middles = halves(ground, region, seed)
-    share = round(len(tasks) * len(near) / len(region))
-    least = max(0, len(tasks) - tasks_per_node * len(far))
-    return Cut(tasks, near, far, middles, min(max(share, least), tasks_per_node * len(near)))
 
 
 def _choose(
@@ -410,9 +396,8 @@ def _part(
     """Return the part of the program that some tasks are. ``local`` is working space, all -1."""
     offsets, others, weights = program
     counts = offsets[tasks + 1] - offsets[tasks]
-    ends = np.cumsum(counts)
-    at = np.arange(int(counts.sum())) + np.repeat(offsets[tasks] - ends + counts, counts)
-    source, other, weight = np.repeat(np.arange(len(tasks)), counts), others[at], weights[at]
+    at = ranges(offsets[tasks], counts)
+    source, other, weight = owners_of(counts), others[at], weights[at]
     local[tasks] = np.arange(len(tasks))
     target = local[other]
     local[tasks] = -1
@@ -498,14 +483,7 @@ def near_hosts(topology: Topology, hosts: Ints, few: int = 0) -> Any:
     return found
 
 
-def embed(
-    app: ProcessGraph,
-    topology: Topology,
-    *,
-    nodes: ArrayLike | None = None,
-    weights: Floats | None = None,
-    seed: int = DEFAULT_SEED,
-) -> Ints | None:
+def embed(value_of: Measure, seed: int) -> Ints | None:
     """Return a mapping under which each edge, or each heavy one, is at most one channel long.
 
     A search places task after task next to those it communicates with, goes back where that leads
@@ -516,33 +494,50 @@ def embed(
 
     The mapping is int32[num_tasks], one task per node. None where none was found, which is no
     proof that there is none. The direction of edges does not matter, edges of weight 0 do not
-    count, and neighbours in the network are joined both ways. ``nodes`` are all that work by
-    default, ``weights`` (float64[num_edges]) the bytes.
+    count, and neighbours in the network are joined both ways.
 
     Examples
     --------
+    >>> from netloom.mapping.search.objectives import objective_of
+    >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import hypercube
     >>> from netloom.workload import process_graph
-    >>> square = process_graph(4, [0, 3, 1, 2], [3, 1, 2, 0])
-    >>> embed(square, hypercube(2))[[0, 3, 1, 2]]
+    >>> square, hops = process_graph(4, [0, 3, 1, 2], [3, 1, 2, 0]), objective_of("hop-bytes")
+    >>> given = square, hypercube(2), DimensionOrder(), square.bytes, hops, np.arange(4)
+    >>> embed(Measure(*given), 1)[[0, 3, 1, 2]]
     array([0, 2, 3, 1], dtype=int32)
     """
-    allowed = working_nodes(topology) if nodes is None else np.unique(nodes)
-    if app.num_tasks > len(allowed):
-        return None
-    joint, rng = joint_weights(app, weights), np.random.default_rng(seed)
+    app, topology, allowed = value_of.app, value_of.topology, value_of.nodes
+    joint, rng = joint_weights(app, value_of.weights), np.random.default_rng(seed)
     near = near_hosts(topology, allowed)
     both = near.multiply(near.T).tocsr()
     both.setdiag(0)
     both.eliminate_zeros()
     host = both.indptr.astype(np.int64), both.indices.astype(np.int64)
+    source = owners_of(np.diff(joint.indptr))
     for least in _thresholds(joint):
-        talking, heavy = _heavy_part(joint, least)
-        found = _search(heavy, host, rng)
+        # the tasks with edges of a least weight, and the neighbours of each among them
+        heavy = joint.data >= least
+        talking, first = np.unique(source[heavy], return_index=True)
+        place = np.zeros(app.num_tasks, np.int64)
+        place[talking] = np.arange(len(talking))
+        offsets = np.append(first, np.count_nonzero(heavy)).astype(np.int64)
+        found = _search((offsets, place[joint.indices[heavy]]), host, rng)
         if found is not None:
             node_of = np.full(app.num_tasks, -1, np.int32)
             node_of[talking] = allowed[found]
-            _seat_others(node_of, joint, topology, allowed)
+            # each other task where its weight times distance is least, the heaviest first
+            free, pull = np.setdiff1d(allowed, node_of), np.asarray(joint @ (node_of >= 0))
+            while (node_of < 0).any():
+                task = int(np.argmax(np.where(node_of < 0, pull, -1.0)))
+                beside = slice(joint.indptr[task], joint.indptr[task + 1])
+                others, weight = joint.indices[beside], joint.data[beside]
+                placed = node_of[others] >= 0
+                cost = weight[placed] @ hops(topology, node_of[others[placed]])[:, free]
+                seat = int(np.argmin(cost))
+                node_of[task] = free[seat]
+                free = np.delete(free, seat)
+                pull[others] += weight
             return node_of
     return None
 
@@ -558,18 +553,6 @@ def _thresholds(joint: JointWeights) -> Iterator[float]:
     fit = np.flatnonzero((gap >= LEAST_GAP) & (share[1:] >= LEAST_SHARE))
     widest = fit[np.argsort(-gap[fit], kind="stable")[:MOST_GAPS]]
     yield from values[1:][np.sort(widest)].tolist()
-
-
-def _heavy_part(joint: JointWeights, least: float) -> tuple[Ints, Neighbours]:
-    """Return the tasks with edges of a least weight, and the neighbours of each among them."""
-    tasks = joint.shape[0]
-    source = np.repeat(np.arange(tasks), np.diff(joint.indptr))
-    heavy = joint.data >= least
-    talking, first = np.unique(source[heavy], return_index=True)
-    place = np.zeros(tasks, np.int64)
-    place[talking] = np.arange(len(talking))
-    offsets = np.append(first, np.count_nonzero(heavy)).astype(np.int64)
-    return talking, (offsets, place[joint.indices[heavy]])
 
 
 def _search(guest: Neighbours, host: Neighbours, rng: np.random.Generator) -> Ints | None:
@@ -658,49 +641,30 @@ def _within(graph: Neighbours, radius: int) -> Ints:
     apart[np.isinf(apart)] = radius + 1
     bins = np.arange(number)[:, None] * (radius + 2) + apart.astype(np.int64)
     counts = np.bincount(bins.ravel(), minlength=number * (radius + 2))
-    return np.asarray(np.cumsum(counts.reshape(number, -1)[:, 1:-1], axis=1))
-
-
-def _seat_others(node_of: Ints, joint: JointWeights, topology: Topology, allowed: Ints) -> None:
-    """Put each task without a node where its weight times distance is least. The heaviest first."""
-    free = np.setdiff1d(allowed, node_of)
-    seated = (node_of >= 0).astype(np.float64)
-    pull = np.asarray(joint @ seated)
-    for _ in range(int(np.count_nonzero(node_of < 0))):
-        task = int(np.argmax(np.where(node_of < 0, pull, -1.0)))
-        near = slice(joint.indptr[task], joint.indptr[task + 1])
-        others, weight = joint.indices[near], joint.data[near]
-        placed = node_of[others] >= 0
-        cost = weight[placed] @ hops(topology, node_of[others[placed]])[:, free]
-        place = int(np.argmin(cost))
-        node_of[task] = free[place]
-        free = np.delete(free, place)
-        pull[others] += weight
+    return np.cumsum(counts.reshape(number, -1)[:, 1:-1], axis=1)
 
 
 RANDOM_MAPPINGS = 25
 """Random mappings that a result is compared with."""
 
 
-def starts_of(value_of: Measure, seed: int) -> Iterator[tuple[str, Ints]]:
+def offsets_of(value_of: Measure, seed: int) -> Iterator[tuple[str, Ints]]:
     """Yield the names and mappings to start from: those that cost least to make first.
 
     ``identity``, ``partition`` (of program and network together), ``embedding`` (every edge, or
     every heavy one, at most one channel long), and layouts of programs with a recognized shape. An
     embedding or layout that does not exist is left out.
     """
-    app, topology, nodes = value_of.app, value_of.topology, value_of.nodes
-    each, weights = value_of.tasks_per_node, value_of.weights
+    app, nodes, each = value_of.app, value_of.nodes, value_of.tasks_per_node
     yield "identity", np.repeat(nodes, each)[: app.num_tasks].astype(np.int32)
-    for name, layout in fitting_layouts(app, topology).items():
+    for name, layout in fitting_layouts(app, value_of.topology).items():
         if name != "identity" and np.isin(layout.node_of, nodes).all():
             yield name, layout.node_of
     if each == 1:
-        found = embed(app, topology, nodes=nodes, weights=weights, seed=seed)
+        found = embed(value_of, seed)
         if found is not None:
             yield "embedding", found
-    found = partitioned(app, topology, nodes=nodes, tasks_per_node=each, weights=weights, seed=seed)
-    yield "partition", found
+    yield "partition", partitioned(value_of, seed)
 
 
 def random_starts(num_tasks: int, nodes: Ints, tasks_per_node: int, seed: int) -> Iterator[Ints]:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Int16s, Ints, UInt8s, starts_of
+from netloom.base.arrays import Int16s, Ints, UInt8s, offsets_of
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import rules
 from netloom.routing.by_hop import tables as hop
@@ -317,8 +317,8 @@ def port_lists(topology: Topology, choices: Choices | None = None) -> PortLists:
         channels = np.append(channels, choices.channels)
         offsets = np.append(offsets, count + choices.offsets[1:])
     lanes = wired.lanes[channels]
-    many = np.diff(starts_of(lanes)[offsets])
-    start = starts_of(many + 1)
+    many = np.diff(offsets_of(lanes)[offsets])
+    start = offsets_of(many + 1)
     ports = np.zeros(start[-1] + 1, np.int16)
     ports[start[:-1]] = many
     member, lane = hop.each_lane(lanes)

@@ -24,8 +24,8 @@ from netloom.base.arrays import (
     Ints,
     UInt8s,
     UInt64s,
+    offsets_of,
     places_within,
-    starts_of,
 )
 from netloom.base.errors import InputError
 from netloom.routing.ragged import Paths, check_found, legs
@@ -194,7 +194,7 @@ def _first_ports(router: Ints, lanes: Ints, free: Ints) -> Ints:
     ``free`` is the first port of each router that is free: it is moved behind these.
     """
     order = np.argsort(router, kind="stable")
-    before, ordered = starts_of(lanes[order]), router[order]
+    before, ordered = offsets_of(lanes[order]), router[order]
     found = np.empty(len(router), np.int32)
     found[order] = before[:-1] - before[np.searchsorted(ordered, ordered)]
     found += free[router]
@@ -403,7 +403,7 @@ def hop_tables(
             next_router[rows, places] = topology.channel_target[between]
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)
-    before = starts_of([len(each.ports) for each in tables])
+    before = offsets_of([len(each.ports) for each in tables])
     begins = zip(tables, before[:-1], strict=True)
     shifted = [each.starts + np.int32(first) for each, first in begins]
     pair_entry, pair_sink = pair_ports(topology, always=False)
@@ -423,7 +423,7 @@ def hop_tables(
         exit_router=topology.ejection_router,
         **exits_of(topology),
         sink_goal=topology.ejection_router,
-        table_start=starts_of(sizes)[:-1],
+        table_start=offsets_of(sizes)[:-1],
         table_goals=many,
         starts=np.concatenate([NO_INT32S, *shifted]),
         ports=np.concatenate([np.zeros(1, np.int16), *(each.ports for each in tables)])[1:],

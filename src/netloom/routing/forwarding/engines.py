@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Int8s, Ints, UInt8s, starts_of
+from netloom.base.arrays import Bools, Int8s, Ints, UInt8s, offsets_of
 from netloom.base.errors import InputError
 from netloom.routing.forwarding import tables
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
@@ -452,7 +452,7 @@ def _ways(
     outward = (links[0], *links[2:])
     convex_hull(hull, nodes, outward)
     kept = (hull[links[0]] & hull[links[1]])[links[3]]
-    inner = links[0], starts_of(kept)[links[2]], links[3][kept]
+    inner = links[0], offsets_of(kept)[links[2]], links[3][kept]
     root = np.array([most_central(hull, terminals, nodes, inner)], np.int32)
     one = np.ones(1, np.int64)
     escape = cheapest_ways(root, one < 1, one, nodes, np.zeros(count, np.int64), links, weight)[0]
@@ -534,10 +534,10 @@ def ftree(topology: Topology) -> tables.ForwardingTable:
     ends, routers = tables.end_points(topology), len(tree.level)
     # the tree as the flat arrays of the kernel: see there
     sizes = [[len(members) for members in kind] for kind in tree.groups]
-    bounds = starts_of(np.array(sizes).ravel())
+    bounds = offsets_of(np.array(sizes).ravel())
     offsets = np.stack([bounds[kind * routers : (kind + 1) * routers + 1] for kind in range(3)])
     members = [group for kind in tree.groups for own in kind for group in own]
-    firsts = starts_of([len(entering) for entering in tree.cables])
+    firsts = offsets_of([len(entering) for entering in tree.cables])
     adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers) > 0
     cables = firsts, np.array([c for own in tree.cables for c in own], np.int32)
     groups = offsets, np.array(members, np.int32)

@@ -23,8 +23,8 @@ from netloom.base.arrays import (
     Ints,
     UInt8s,
     UInt64s,
+    offsets_of,
     places_within,
-    starts_of,
 )
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
@@ -842,7 +842,7 @@ def waits_of_table(
             routers = np.append(routers, topology.others.router)
             numbers = np.append(numbers, topology.others.port)
         counts = np.bincount(routers, minlength=topology.num_routers)
-        entries = starts_of(counts), numbers[np.argsort(routers, kind="stable")]
+        entries = offsets_of(counts), numbers[np.argsort(routers, kind="stable")]
     waits = np.zeros((len(leaving) * lanes, int(np.diff(offsets).max(initial=0))), np.uint16)
     choices = table.choices or Choices(np.zeros(1, np.int64), NO_INT32S)
     sent = port_senders(topology) if table.choices is None else senders(topology)

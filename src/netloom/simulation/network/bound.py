@@ -237,7 +237,7 @@ def _of_routing(
     if not apart.any():
         return []
     source, target, weight = (each[apart] for each in sent)
-    split = best_split(routing, source, target, weight, rate)
+    split = best_split(routing, source, target, weight, rate, enough=fullest)
     return None if split is None else [limit_of(topology, split)]
 
 

@@ -104,7 +104,7 @@ def read_matrix_market(path: str | Path, *, messages: str | Path | None = None) 
     size, counted_source, counted_target, counted = _matrix(Path(messages), "messages")
     if size != num_tasks:
         wanted = f"{num_tasks} x {num_tasks}, as in {path}"
-        raise InputError(str(messages), f"a {size} x {size} matrix", wanted)
+        raise InputError(messages, f"a {size} x {size} matrix", wanted)
     ends = np.append(source, counted_source), np.append(target, counted_target)
     weights = np.append(sent, np.zeros(len(counted))), np.append(np.zeros(len(sent)), counted)
     return _assembled(str(path), num_tasks, *ends, *weights)
@@ -147,7 +147,7 @@ def read_csv(path: str | Path) -> ProcessGraph:
     check_edges(num_tasks or MAX_ELEMENTS, source, target, sent, counted, where=table.where)
     if not num_tasks:
         if not len(source):
-            raise InputError(str(path), "no edges", "at least one, or a comment '# tasks: 64'")
+            raise InputError(path, "no edges", "at least one, or a comment '# tasks: 64'")
         num_tasks = int(max(source.max(), target.max())) + 1
     return _assembled(str(path), num_tasks, source, target, sent, counted)
 
@@ -181,7 +181,7 @@ def read_npz(path: str | Path) -> ProcessGraph:
         check_size(unpacked // MOST_BYTES_AN_EDGE, where=str(path), what="edges")
         if unpacked > _most_unpacked(path):
             what = f"arrays of {unpacked} bytes, {unpacked // path.stat().st_size} times its size"
-            raise InputError(str(path), what, "a file that numpy.savez writes, not packed")
+            raise InputError(path, what, "a file that numpy.savez writes, not packed")
         with np.load(path, allow_pickle=False) as archive:
             is_sparse = "format" in archive and "data" in archive
             kinds = {} if is_sparse else ARRAYS
@@ -191,7 +191,7 @@ def read_npz(path: str | Path) -> ProcessGraph:
     for key in ("num_tasks", "source", "target", "bytes"):
         if key not in arrays:
             said = "num_tasks, source, target, bytes (and messages)"
-            raise InputError(str(path), f"no array '{key}'", said)
+            raise InputError(path, f"no array '{key}'", said)
     for key, array in arrays.items():
         shape = () if key == "num_tasks" else (arrays["source"].size,)
         if array.shape != shape or array.dtype.kind not in ARRAYS[key]:
@@ -281,16 +281,16 @@ def _matrix(path: Path, what: str) -> tuple[int, Records, Records, Records]:
         text = data if data.endswith(b"\n") else data + b"\n"
         rows, columns, entries, _, field, _ = mminfo(BytesIO(text))
         if rows != columns or not rows:
-            raise InputError(str(path), f"a {rows} x {columns} matrix", "a square matrix of tasks")
+            raise InputError(path, f"a {rows} x {columns} matrix", "a square matrix of tasks")
         if field == "complex":
-            raise InputError(str(path), "complex entries", "real, integer or pattern")
+            raise InputError(path, "complex entries", "real, integer or pattern")
         check_size(rows, where=str(path), what="tasks")
         check_size(entries, where=str(path), what="entries")
         if entries > len(text):  # each takes more than a byte
-            raise InputError(str(path), "a truncated file", f"{entries} entries, as it says")
+            raise InputError(path, "a truncated file", f"{entries} entries, as it says")
         if entries > max(rows * columns, MOST_REPEATED):
             found = f"{entries} entries in a {rows} x {columns} matrix"
-            raise InputError(str(path), found, "each place once")
+            raise InputError(path, found, "each place once")
         matrix = coo_array(mmread(BytesIO(text), spmatrix=False))
     source, target = matrix.coords
 
@@ -367,7 +367,7 @@ def read_table(path: Path, wanted: str, most_bytes: int) -> Table:
             check_lines(stream, str(path), most_bytes=most_bytes)
         first, names = next(_data_lines(path), (0, ""))
         if not first:
-            raise InputError(str(path), "an empty file", f"a line that names columns: {wanted}")
+            raise InputError(path, "an empty file", f"a line that names columns: {wanted}")
         if names.count(separator) >= MOST_COLUMNS:
             found = f"{names.count(separator) + 1} columns"
             raise InputError(f"{path}:{first}", found, f"at most {MOST_COLUMNS}")
@@ -412,11 +412,11 @@ def _sparse_matrix(path: Path) -> dict[str, Records]:
 
     matrix: Any = load_npz(path)
     if matrix.format not in ("coo", "csr", "csc"):
-        raise InputError(str(path), f"a matrix in {matrix.format!r} form", "COO, CSR or CSC")
+        raise InputError(path, f"a matrix in {matrix.format!r} form", "COO, CSR or CSC")
     if matrix.format != "coo":  # a false index would lead out of the arrays
         matrix.check_format(full_check=True)
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(str(path), f"a matrix of shape {matrix.shape}", "a square matrix of tasks")
+        raise InputError(path, f"a matrix of shape {matrix.shape}", "a square matrix of tasks")
     entries = matrix.tocoo()
     source, target = entries.coords
     size = np.asarray(matrix.shape[0])
@@ -501,7 +501,7 @@ def write(graph: ProcessGraph, path: str | Path, *, messages: str | Path | None 
     path = Path(path)
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise InputError(str(path), f"suffix '{path.suffix}'", WRITTEN)
+        raise InputError(path, f"suffix '{path.suffix}'", WRITTEN)
     if messages is not None and (writer is not _write_matrix or Path(messages).suffix != ".mtx"):
         raise InputError("messages", f"'{messages}' with {path}", "two .mtx files")
     with replacing(path) as new:
@@ -597,21 +597,21 @@ def rank_files(pattern: str | Path, wanted: str) -> list[Path]:
     """
     path = Path(pattern)
     if path.name.count("%d") != 1 or "%" in path.name.replace("%d", "", 1):
-        raise InputError(str(path), "no %d for the rank", "a name such as trace.%d.et")
+        raise InputError(path, "no %d for the rank", "a name such as trace.%d.et")
     before, after = path.name.split("%d")
     name = re.compile(rf"{re.escape(before)}(0|[1-9][0-9]{{0,8}}){re.escape(after)}")
     try:
         names = [each.name for each in path.parent.iterdir()]
     except OSError as error:
-        raise InputError(str(path.parent), f"no such folder ({error.strerror})", wanted) from None
+        raise InputError(path.parent, f"no such folder ({error.strerror})", wanted) from None
     ranks = sorted(int(match[1]) for match in map(name.fullmatch, names) if match)
     check_size(len(ranks), where=str(path), what="ranks")
     if not ranks:
-        raise InputError(str(path), "no such files", f"{before}0{after}, {before}1{after} …")
+        raise InputError(path, "no such files", f"{before}0{after}, {before}1{after} …")
     missing = next((rank for rank, found in enumerate(ranks) if rank != found), None)
     if missing is not None:
         found = f"a file of rank {ranks[-1]}, and none of rank {missing}"
-        raise InputError(str(path), found, "one for each rank from 0 on")
+        raise InputError(path, found, "one for each rank from 0 on")
     paths = [path.with_name(f"{before}{rank}{after}") for rank in ranks]
     return [check_file(each, wanted=wanted) for each in paths]
 
@@ -706,7 +706,7 @@ def _run_of(path: str) -> str:
         glob, root = str(place.relative_to(place.anchor)), Path(place.anchor)
         files = list(place.iterdir() if place.is_dir() else root.glob(glob))
     except (OSError, ValueError) as error:  # a folder that may not be read, a glob such as a**b
-        raise InputError(path, str(error), "a directory, a glob or a .prof file") from None
+        raise InputError(path, error, "a directory, a glob or a .prof file") from None
     found = ((file, _FILE.fullmatch(file.name)) for file in files)
     names = sorted({str(file.parent / match["name"]) for file, match in found if match})
     if not names:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Bools, Floats, Ints
-from netloom.base.errors import InputError
+from netloom.base.errors import InputError, NotAMappingError
 from netloom.base.spec import check_size
 
 
@@ -187,3 +187,34 @@ def check_weights(weights: NDArray[Any], what: str, where: Callable[[int], str])
     if wrong.any():
         edge = int(np.argmax(wrong))
         raise InputError(where(edge), f"{what} = {weights[edge]}", "a number that is not negative")
+
+
+def mapped_nodes(
+    node_of: ArrayLike, num_tasks: int, num_nodes: int, where: str = "mapping"
+) -> Ints:
+    """Return the node of each task as int32[num_tasks], if each has one of the network.
+
+    ``where`` is the field or file that errors name.
+
+    Raises
+    ------
+    NotAMappingError
+        If there are more or fewer nodes than tasks, or one that is none of the network.
+
+    Examples
+    --------
+    >>> mapped_nodes([3, 0], num_tasks=2, num_nodes=4)
+    array([3, 0], dtype=int32)
+    """
+    nodes = np.asarray(node_of)
+    if nodes.shape != (num_tasks,):
+        count = f"{len(nodes)} nodes" if nodes.ndim == 1 else f"an array of shape {nodes.shape}"
+        raise NotAMappingError(where, f"{count} for {num_tasks} tasks", "one node for each task")
+    if nodes.size and nodes.dtype.kind not in "iu":
+        raise NotAMappingError(where, f"values of type {nodes.dtype}", "whole node numbers")
+    outside = (nodes < 0) | (nodes >= num_nodes)
+    if outside.any():
+        task = int(np.argmax(outside))
+        found = f"task {task} on host {nodes[task]}"
+        raise NotAMappingError(where, found, f"hosts 0 to {num_nodes - 1}")
+    return nodes.astype(np.int32)

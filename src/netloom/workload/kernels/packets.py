@@ -3,8 +3,6 @@
 Twin: ``tests/reference/packets.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel

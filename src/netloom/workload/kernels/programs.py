@@ -14,8 +14,6 @@ Twin: ``tests/reference/rounds.py``.
 Twin: ``tests/reference/agenda.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from netloom.base.compilation import njit
@@ -23,7 +21,7 @@ from netloom.base.compilation import njit
 # -- collectives -----------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def find_brought(events, offsets, carried, sums, num_chunks):
     """Find pairs of messages: one that carries a chunk, and one that brought it or added to it.
 
@@ -64,28 +62,7 @@ def find_brought(events, offsets, carried, sums, num_chunks):
 # -- rounds ----------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
-def find_open(done, row, number, part_of, first_open, before, is_open):
-    """Find the rounds that are complete, part by part: those before the first that is not.
-
-    ``done``: int64[n], the cycle in which a row was complete; -1: not yet. ``first_open``: of each
-    part, the round from which on they are not complete. At first, the one after the last.
-    ``before``: int64[rows], when the rows of the round before that were complete. Filled in where
-    one was completed. ``is_open``: bool[n], filled: whether it is of an open round.
-    """
-    for entry in range(len(row)):
-        part = part_of[row[entry]]
-        if done[entry] < 0:
-            first_open[part] = min(first_open[part], number[entry])
-    for entry in range(len(row)):
-        here = row[entry]
-        behind = first_open[part_of[here]] - number[entry]
-        is_open[entry] = behind <= 0
-        if behind == 1:
-            before[here] = done[entry]
-
-
-@njit(nogil=True)
+@njit
 def find_gates(made, part_of, opens, offsets, after, times, gates):
     """The first cycle in which a row of the next round of each part can be released.
 
@@ -100,7 +77,7 @@ def find_gates(made, part_of, opens, offsets, after, times, gates):
             gates[part] = min(gates[part], latest)
 
 
-@njit(nogil=True)
+@njit
 def least_times(now, done, least, row, number, offsets, after, times, released):
     """The cycle in which each row is released, or the first in which it can be, if it is not yet.
 
@@ -121,7 +98,7 @@ def least_times(now, done, least, row, number, offsets, after, times, released):
         times[turn, here] = ended if ended >= 0 else max(now, latest + least[entry])
 
 
-@njit(nogil=True)
+@njit
 def number_waits(first, row, number, offsets, after, numbers, waits_offsets, waits):
     """Number rows on from ``first``. Fill in, ragged, the numbers that each of them waits for.
 
@@ -143,19 +120,10 @@ def number_waits(first, row, number, offsets, after, numbers, waits_offsets, wai
         waits_offsets[entry + 1] = size
 
 
-@njit(nogil=True)
-def spread(times, row, number, column, found):
-    """Put times into a table, a line per round. ``column`` of the rows of a round, -1: none."""
-    for entry in range(len(times)):
-        at = column[row[entry]]
-        if at >= 0 and number[entry] < len(found):
-            found[number[entry], at] = times[entry]
-
-
 # -- traces ----------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def remaining_chains(cycles, after_offsets, after, chains):
     """The longest chain of rows that begins with each row and goes on with those that wait for it.
 

@@ -231,10 +231,10 @@ def think_cycles(applied: float, message_flits: int) -> float:
     150.0
     """
     if not 0 < applied < 1:  # NaN is neither
-        raise InputError("applied", f"{applied}", "above 0 and below 1 (flits/node/cycle)")
+        raise InputError("applied", applied, "above 0 and below 1 (flits/node/cycle)")
     least = message_flits / (message_flits + LONGEST_MEAN)
     if applied < least:
-        raise InputError("applied", f"{applied}", f"at least {least:.2g}")
+        raise InputError("applied", applied, f"at least {least:.2g}")
     return message_flits * (1 - applied) / applied
 
 
@@ -245,7 +245,7 @@ class _Neighbours:
         self._graph = graph
         if graph is None:
             if num_tasks < 2:
-                raise InputError("tasks", f"{num_tasks}", "at least 2, to send to each other")
+                raise InputError("tasks", num_tasks, "at least 2, to send to each other")
             self.tasks = np.arange(num_tasks)
             return
         assert graph.num_tasks == num_tasks

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, offsets_of, owners_of, ranges
 
 
 class Lists(NamedTuple):
@@ -36,14 +36,12 @@ class Lists(NamedTuple):
 
     def owners(self) -> Ints:
         """Return int64[len(values)], the list that each value is in."""
-        return np.repeat(np.arange(len(self.offsets) - 1), self.lengths)
+        return owners_of(self.lengths)
 
     def taken(self, order: Ints) -> Lists:
         """Return the lists of these numbers, in this order."""
         lengths = self.lengths[order]
-        offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
-        return Lists(offsets, self.values[places])
+        return cut(self.values[ranges(self.offsets[order], lengths)], lengths)
 
 
 def cut(values: NDArray[Any], lengths: ArrayLike) -> Lists:
@@ -54,7 +52,7 @@ def cut(values: NDArray[Any], lengths: ArrayLike) -> Lists:
     >>> cut(np.array([7, 8, 9]), [2, 0, 1]).of(0)
     array([7, 8])
     """
-    return Lists(np.append(0, np.cumsum(lengths, dtype=np.int64)), values)
+    return Lists(offsets_of(lengths), values)
 
 
 def lists(rows: Iterable[Sequence[int]], dtype: DTypeLike = np.int64) -> Lists:
@@ -145,7 +143,7 @@ class Messages:
 
     def waits(self) -> Ints:
         """Return int64[after_offsets[-1]], the row that does the waiting of each of ``after``."""
-        return self.first + np.repeat(np.arange(len(self)), np.diff(self.after_offsets))
+        return self.first + owners_of(np.diff(self.after_offsets))
 
 
 class Source(Protocol):

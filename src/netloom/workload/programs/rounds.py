@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, offsets_of, ranges
 from netloom.base.errors import InputError
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
@@ -137,12 +137,12 @@ class Rounds:
         ``times``: int64[rows so far], such as ``complete`` of ``extend``. ``rows``: of a
         round, from 0 on, each once. Rounds after the first ``most`` are left out.
         """
-        from netloom.workload.kernels.programs import spread
-
         count = self.num_rounds if most is None else min(most, self.num_rounds)
         found = np.full((count, len(rows)), -1, np.int64)
         row, number = self._room[:, : len(times)]
-        spread(np.ascontiguousarray(times), row, number, self._columns(rows), found)
+        column = self._columns(rows)[row]
+        kept = (column >= 0) & (number < count)
+        found[number[kept], column[kept]] = times[kept]
         return found
 
     def rounds_done(self, complete: Ints, rows: Ints) -> Ints:
@@ -162,13 +162,17 @@ class Rounds:
 
     def _times_so_far(self, complete: Ints) -> Ints:
         """When the rows of the last two rounds are complete, or can be. See ``least_times``."""
-        from netloom.workload.kernels.programs import find_open, least_times
+        from netloom.workload.kernels.programs import least_times
 
         done = complete[self._open]
         row, number = (each[self._open] for each in self._room)
         self._now = max(self._now, int(done.max(initial=0)))
-        is_open = np.zeros(len(done), np.bool_)
-        find_open(done, row, number, self._parts.of_row, self._made.copy(), self._before, is_open)
+        # of each part, the round from which on they are not complete
+        part, first_open, waits = self._parts.of_row[row], self._made.copy(), done < 0
+        np.minimum.at(first_open, part[waits], number[waits])
+        behind = first_open[part] - number
+        self._before[row[behind == 1]] = done[behind == 1]
+        is_open = behind <= 0
         self._open, self._open_least = self._open[is_open], self._open_least[is_open]
         times = np.stack([self._before, self._before])
         released = np.zeros(len(self._open), np.int64)
@@ -271,18 +275,6 @@ class _Block(NamedTuple):
         return _Block(row, number, least, np.cumsum(size[kept]) - size[kept], drawn)
 
 
-def ranges(begin: Ints, count: Ints) -> Ints:
-    """Return begin[i], begin[i] + 1, …: count[i] of them, for each i.
-
-    Examples
-    --------
-    >>> ranges(np.array([3, 10]), np.array([2, 3]))
-    array([ 3,  4, 10, 11, 12])
-    """
-    skipped = np.repeat(begin - (np.cumsum(count) - count), count)
-    return skipped + np.arange(len(skipped))
-
-
 def _parts(one: Messages) -> _Parts:
     """The connected components of what rows wait for."""
     from scipy.sparse import coo_array
@@ -296,7 +288,7 @@ def _parts(one: Messages) -> _Parts:
     size = np.bincount(of_row, minlength=parts)
     opens = np.bincount(waiting, weights=one.after >= count, minlength=count) == 0
     assert np.all(np.diff(one.after_offsets)[opens] > 0), "a row waits for nothing, in any round"
-    offsets, rows = np.append(0, np.cumsum(size)), np.argsort(of_row, kind="stable")
+    offsets, rows = offsets_of(size), np.argsort(of_row, kind="stable")
     return _Parts(of_row, offsets, rows, opens)
 
 
@@ -419,5 +411,5 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     columns["context"] = np.full(len(work), -1, np.int32)
     for name, of_round in (("source", "source"), ("target", "target"), ("flits", "bytes")):
         columns[name] = np.concatenate([getattr(each, of_round) for each in rounds])
-    columns["after_offsets"] = np.append(0, np.cumsum(np.concatenate(counts)))
+    columns["after_offsets"] = offsets_of(np.concatenate(counts))
     return checked(Messages(program.num_hosts, 0, **columns, after=np.concatenate(after)))

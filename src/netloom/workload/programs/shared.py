@@ -194,7 +194,7 @@ def share(
         names.append(name)
         if mapping == "random":
             if seed < 0:
-                raise InputError("seed", str(seed), "a whole number of at least 0")
+                raise InputError("seed", seed, "a whole number of at least 0")
             nodes = np.random.default_rng(seed + number).permutation(nodes)
         placed.append(nodes[: graph.num_tasks].astype(np.int32))
     sizes = [graph.num_tasks for graph, _ in programs]
@@ -269,7 +269,7 @@ def among(traffic: Traffic, nodes: ArrayLike) -> Traffic:
     """
     kept = np.zeros(traffic.num_nodes, np.bool_)
     kept[np.asarray(nodes)] = True
-    source, target, part = traffic.law.shares(0, traffic.num_nodes)
+    source, target, part = traffic.law.shares()
     inside = kept[source] & kept[target] & (traffic.rate[source] > 0)
     if not inside.any():
         found = "no two hosts that are left and send to each other"
@@ -300,7 +300,7 @@ def between_groups(traffic: Traffic, group: Ints) -> tuple[Traffic, float]:
     """
     if len(np.unique(group)) == traffic.num_nodes:
         return traffic, 0.0
-    source, target, part = traffic.law.shares(0, traffic.num_nodes)
+    source, target, part = traffic.law.shares()
     leaves = (group[source] != group[target]) | (source == target)
     leaves &= traffic.rate[source] > 0
     if not leaves.any():
@@ -310,7 +310,7 @@ def between_groups(traffic: Traffic, group: Ints) -> tuple[Traffic, float]:
     sent = np.bincount(left.source, left.weight, traffic.num_nodes)
     rate = traffic.rate * np.minimum(sent, 1.0)
     inside = 1 - float(rate.sum() / traffic.rate.sum())
-    rate = np.asarray(rate / rate[rate > 0].mean())
+    rate = rate / rate[rate > 0].mean()
     return Traffic(traffic.name, traffic.num_nodes, rate, _law_of(traffic, left)), inside
 
 

@@ -142,7 +142,7 @@ def read_goal(
         if not 0 <= value <= most:
             raise InputError(name, f"{value:.12g}", f"0 to {most:.12g}")
     if flit_bytes is not None and not 1 <= flit_bytes <= MOST_CYCLES:
-        raise InputError("flit_bytes", f"{flit_bytes}", f"1 to {MOST_CYCLES}")
+        raise InputError("flit_bytes", flit_bytes, f"1 to {MOST_CYCLES}")
     schedule = _Schedule(Path(path))
     # an entry for each operation and each message, and some for starts
     ids: list[str] = []
@@ -237,7 +237,7 @@ class _Schedule:
         if rank >= 0:
             raise InputError(f"{path}:{opened}", f"rank {rank} without an end", "a line '}'")
         if not self.operations:
-            raise InputError(str(path), "no operations", LINES)
+            raise InputError(path, "no operations", LINES)
 
     def _rank(self, number: str, where: str) -> int:
         rank, count = int(number), self.num_ranks
@@ -409,9 +409,9 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     """
     path = Path(path)
     if chakra := pattern_in(path, ".et"):
-        raise InputError(str(path), "a folder of Chakra traces", f"chakra:{chakra}, which reads it")
+        raise InputError(path, "a folder of Chakra traces", f"chakra:{chakra}, which reads it")
     if flit_bytes is not None and flit_bytes < 1:
-        raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
+        raise InputError("flit_bytes", flit_bytes, "at least 1")
     where: Where
     if path.suffix.lower() == ".parquet":
         check_file(path, wanted=f"a trace: {FILES}")
@@ -425,7 +425,7 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     of_cycles = [name for name in table.columns if name in (*IN_CYCLES.values(), "flits")]
     if of_seconds and of_cycles:
         found = f"columns '{of_seconds[0]}' and '{of_cycles[0]}'"
-        raise InputError(str(path), found, "seconds with bytes, or cycles with flits")
+        raise InputError(path, found, "seconds with bytes, or cycles with flits")
     if of_seconds or ("bytes" in table.columns and unit == "seconds" and not of_cycles):
         unit, times, flit_bytes = "seconds", IN_SECONDS, 1
     else:
@@ -474,18 +474,18 @@ def _unpacked(path: Path) -> pl.DataFrame:
     lazy = pl.scan_parquet(path, glob=False)
     schema = lazy.collect_schema()
     if len(schema) > MOST_COLUMNS:
-        raise InputError(str(path), f"{len(schema)} columns", f"at most {MOST_COLUMNS}")
+        raise InputError(path, f"{len(schema)} columns", f"at most {MOST_COLUMNS}")
     rows = int(lazy.select(pl.len()).collect().item())
     if rows > max(MOST_ROWS_A_BYTE * path.stat().st_size, MOST_SAME_ROWS):
         found = f"{rows} rows in {path.stat().st_size} bytes"
-        raise InputError(str(path), found, "entries that each have an id of their own")
+        raise InputError(path, found, "entries that each have an id of their own")
     words = [
         name for name, kind in schema.items() if kind == pl.String and _canonical(name) in KNOWN
     ]
     sizes = lazy.select(pl.col(words).str.len_bytes().sum()).collect() if words else pl.DataFrame()
     largest = max(sizes.row(0), default=0) if words else 0
     if largest > MOST_BYTES:
-        raise InputError(str(path), f"{largest} bytes of words", f"at most {MOST_BYTES}")
+        raise InputError(path, f"{largest} bytes of words", f"at most {MOST_BYTES}")
     unread = [pl.lit(0, pl.Int8).alias(name) for name in schema if _canonical(name) not in KNOWN]
     return lazy.with_columns(unread).collect()
 
@@ -593,7 +593,7 @@ def _flits(
         _refuse(sent & (flits == 0), where, "a target, but no flits", wanted)
     elif "bytes" in columns:
         if flit_bytes is None:
-            raise InputError(str(path), "bytes", "flits, or how many bytes a flit has (flit_bytes)")
+            raise InputError(path, "bytes", "flits, or how many bytes a flit has (flit_bytes)")
         flits = columns["bytes"]
         if flits.dtype.kind == "i":
             flits = -(-flits // flit_bytes)

@@ -22,10 +22,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
-from netloom.base.errors import InputError, NoRouteError, NotAMappingError
+from netloom.base.arrays import Bools, Floats, Ints, owners_of
+from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_direct
+from netloom.workload.graphs.process_graph import mapped_nodes
 from netloom.workload.programs.messages import COLUMNS, Given, Lists, Messages, checked, grouped
 
 # -- trees -----------------------------------------------------------------------------------------
@@ -376,16 +377,88 @@ class Trace:
         >>> program
         <examples/halo.csv: 1471 rows>
         """
-        nodes = np.asarray(node_of)
-        if len(nodes) < self.num_tasks:
-            found = f"nodes for {len(nodes)} tasks"
-            raise NotAMappingError("mapping", found, f"the {self.num_tasks} tasks of {self.name}")
-        nodes = nodes[: self.num_tasks].astype(np.int32)
-        if nodes.min() < 0 or nodes.max() >= topology.num_hosts:
-            wrong = int(np.argmax((nodes < 0) | (nodes >= topology.num_hosts)))
-            found = f"node {nodes[wrong]} for task {wrong}"
-            raise NotAMappingError("mapping", found, f"0 to {topology.num_hosts - 1}")
-        return _placed(self, topology, nodes, flit_time)
+        import polars as pl
+
+        from netloom.workload.kernels.programs import remaining_chains
+
+        given = np.asarray(node_of)[: self.num_tasks]
+        nodes = mapped_nodes(given, self.num_tasks, topology.num_hosts)
+        # an entry is a row. A multicast is a row for its computation, then those of its tree
+        counts, trees = np.ones(len(self), np.int64), dict[int, Branches]()
+        everyone, several = np.unique(nodes), self.targets.lengths > 1
+        several[self.targets.owners()[self.targets.values == EVERYONE]] = True
+        for entry in np.flatnonzero(several).tolist():
+            some, root = self.targets.of(entry), int(nodes[self.source[entry]])
+            targets = everyone if some[0] == EVERYONE else np.unique(nodes[some])
+            part = branches(topology, root, targets) if topology.direct else straight(root, targets)
+            if len(part.source):  # else all of them are on the source's own node
+                trees[entry] = part
+                counts[entry] += len(part.source)
+        begin = np.cumsum(counts) - counts
+        # columns of all rows, with those filled in that are the first of an entry
+        offsets, tasks = self.targets
+        alone = (np.diff(offsets) > 0) & ~np.isin(np.arange(len(self)), list(trees))
+        heads = nodes[self.source]
+        goals = heads.copy()
+        chosen = tasks[offsets[:-1][alone]]
+        goals[alone] = np.where(chosen == EVERYONE, heads[alone], nodes[chosen])
+        values: dict[str, Any] = {name: getattr(self, name) for name in TIMES} | {
+            "source": heads,
+            "target": goals,
+            "flits": np.where(alone, self.flits, 0),
+            "receive": np.where(alone, self.receive, 0),
+            "context": -1,
+        }
+        columns: dict[str, NDArray[Any]] = {}
+        for name, value in values.items():
+            columns[name] = np.full(counts.sum(), -(name == "context"), _dtype(name, self.unit))
+            columns[name][begin] = value
+        final = np.ones(len(columns["source"]), bool)  # rows that are the last of their entry
+        waits, waited = [], []
+        for entry, part in trees.items():
+            first = begin[entry] + 1
+            rows = slice(first, first + len(part.source))
+            columns["source"][rows], columns["target"][rows] = part.source, part.target
+            columns["flits"][rows] = self.flits[entry]
+            columns["receive"][rows] = self.receive[entry]
+            final[begin[entry]], final[rows] = False, part.leaves
+            waits.append(np.arange(rows.start, rows.stop))
+            waited.append(part.after + first)  # −1, from the root, is the row of the computation
+        owner = owners_of(counts)
+        completing = grouped(owner[final], np.flatnonzero(final), len(self)).taken(
+            self.after.values
+        )
+        waits.append(begin[self.after.owners()][completing.owners()])
+        waited.append(completing.values)
+        after = grouped(np.concatenate(waits), np.concatenate(waited), len(owner))
+        # Messages that stay inside nodes arrive at once. A row without flits sends nothing, and its
+        # target's processor still takes it.
+        source, target, flits = (columns[name] for name in ("source", "target", "flits"))
+        stays = ~topology.crosses(source, target)
+        sent, kept = float(flits.sum()), float(flits[stays].sum())
+        flits[stays & (source != target)] = 0
+        # What each row takes at least, itself at least a cycle: the time of a flit. What a row
+        # waits for has a longer remaining chain than the row, and so a lower number.
+        delay, run, receive = (columns[name] + 0.0 for name in ("delay", "run", "receive"))
+        least = delay + run + np.where(source != target, flits, 0) * flit_time + receive
+        cycle = max(flit_time, float(least.sum()) / MOST_CHAIN)
+        chains = np.zeros(len(least), np.int64)
+        remaining_chains(np.maximum(np.rint(least / cycle), 1).astype(np.int64), *after, chains)
+        names = pl.Series("id", self.ids, dtype=pl.String)
+        by_name = pl.DataFrame({"length": names.str.len_chars(), "id": names}).select(
+            pl.arg_sort_by("length", "id", maintain_order=True)
+        )
+        rank = np.argsort(by_name.to_series().to_numpy())
+        turn = np.lexsort((rank[owner], -chains))
+        place, waiting = np.argsort(turn), after.taken(turn)
+        table = Messages(
+            num_nodes=topology.num_hosts,
+            first=0,
+            **{name: values[turn] for name, values in columns.items()},
+            after_offsets=waiting.offsets,
+            after=place[waiting.values],
+        )
+        return Replay(checked(table), self, owner[turn], kept / sent if sent else 0.0)
 
 
 def message_trace(
@@ -512,111 +585,3 @@ def _circle(after: Lists, order: Ints) -> list[int]:
     circle = way[seen[way[-1]] : -1]
     first = circle.index(min(circle))
     return circle[first:] + circle[:first]
-
-
-def _placed(trace: Trace, topology: Topology, nodes: Ints, flit_time: float) -> Replay:
-    """Each entry is a row. A multicast is a row for its computation, then those of its tree."""
-    trees = _trees(trace, topology, nodes)
-    counts = np.ones(len(trace), np.int64)
-    for entry, part in trees.items():
-        counts[entry] += len(part.source)
-    begin = np.cumsum(counts) - counts
-    # columns of all rows, with those filled in that are the first of an entry
-    offsets, tasks = trace.targets
-    alone = (np.diff(offsets) > 0) & ~np.isin(np.arange(len(trace)), list(trees))
-    heads = nodes[trace.source]
-    goals = heads.copy()
-    chosen = tasks[offsets[:-1][alone]]
-    goals[alone] = np.where(chosen == EVERYONE, heads[alone], nodes[chosen])
-    values: dict[str, Any] = {
-        "start": trace.start,
-        "delay": trace.delay,
-        "run": trace.run,
-        "source": heads,
-        "target": goals,
-        "flits": np.where(alone, trace.flits, 0),
-        "hold": trace.hold,
-        "receive": np.where(alone, trace.receive, 0),
-        "context": -1,
-    }
-    columns: dict[str, NDArray[Any]] = {}
-    for name, value in values.items():
-        columns[name] = np.full(counts.sum(), -(name == "context"), _dtype(name, trace.unit))
-        columns[name][begin] = value
-    final = np.ones(len(columns["source"]), bool)  # rows that are the last of their entry
-    waits, waited = [], []
-    for entry, part in trees.items():
-        first = begin[entry] + 1
-        rows = slice(first, first + len(part.source))
-        columns["source"][rows], columns["target"][rows] = part.source, part.target
-        columns["flits"][rows] = trace.flits[entry]
-        columns["receive"][rows] = trace.receive[entry]
-        final[begin[entry]], final[rows] = False, part.leaves
-        waits.append(np.arange(rows.start, rows.stop))
-        waited.append(part.after + first)  # −1, from the root, is the row of the computation
-    owner = np.repeat(np.arange(len(trace)), counts)
-    completing = grouped(owner[final], np.flatnonzero(final), len(trace)).taken(trace.after.values)
-    waits.append(begin[trace.after.owners()][completing.owners()])
-    waited.append(completing.values)
-    after = grouped(np.concatenate(waits), np.concatenate(waited), len(owner))
-    # Messages that stay inside nodes arrive at once. A row without flits sends nothing, and its
-    # target's processor still takes it.
-    source, target, flits = (columns[name] for name in ("source", "target", "flits"))
-    stays = ~topology.crosses(source, target)
-    sent, kept = float(flits.sum()), float(flits[stays].sum())
-    flits[stays & (source != target)] = 0
-    turn = _turn(trace, columns, flit_time, after, owner)
-    place = np.empty(len(turn), np.int64)
-    place[turn] = np.arange(len(turn))
-    waiting = after.taken(turn)
-    table = Messages(
-        num_nodes=topology.num_hosts,
-        first=0,
-        **{name: values[turn] for name, values in columns.items()},
-        after_offsets=waiting.offsets,
-        after=place[waiting.values],
-    )
-    return Replay(checked(table), trace, owner[turn], kept / sent if sent else 0.0)
-
-
-def _turn(
-    trace: Trace, columns: dict[str, NDArray[Any]], flit_time: float, after: Lists, owner: Ints
-) -> Ints:
-    """Return the rows in the order in which they go if all can: see ``Trace.placed``.
-
-    What a row waits for has a longer remaining chain than the row, and so a lower number.
-    """
-    import polars as pl
-
-    from netloom.workload.kernels.programs import remaining_chains
-
-    # what each row takes at least, itself at least a cycle: the time of a flit
-    delay, run, receive = (columns[name] + 0.0 for name in ("delay", "run", "receive"))
-    transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
-    least = delay + run + transit * flit_time + receive
-    cycle = max(flit_time, float(least.sum()) / MOST_CHAIN)
-    chains = np.zeros(len(least), np.int64)
-    remaining_chains(np.maximum(np.rint(least / cycle), 1).astype(np.int64), *after, chains)
-    names = pl.Series("id", trace.ids, dtype=pl.String)
-    by_name = pl.DataFrame({"length": names.str.len_chars(), "id": names}).select(
-        pl.arg_sort_by("length", "id", maintain_order=True)
-    )
-    rank = np.empty(len(trace), np.int64)
-    rank[by_name.to_series().to_numpy()] = np.arange(len(trace))
-    return np.lexsort((rank[owner], -chains))
-
-
-def _trees(trace: Trace, topology: Topology, nodes: Ints) -> dict[int, Branches]:
-    """The tree of each entry that goes to several nodes."""
-    everyone = np.unique(nodes)
-    found = {}
-    several = trace.targets.lengths > 1
-    several[trace.targets.owners()[trace.targets.values == EVERYONE]] = True
-    for entry in np.flatnonzero(several).tolist():
-        some = trace.targets.of(entry)
-        targets = everyone if some[0] == EVERYONE else np.unique(nodes[some])
-        root = int(nodes[trace.source[entry]])
-        part = branches(topology, root, targets) if topology.direct else straight(root, targets)
-        if len(part.source):  # else all of them are on the source's own node
-            found[entry] = part
-    return found

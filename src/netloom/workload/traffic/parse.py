@@ -284,7 +284,7 @@ def plain_traffic(traffic: Traffic, network: Topology) -> str | dict[str, Any] |
         return None
     form: dict[str, Any]
     if isinstance(law, Weighted):
-        source, target, share = law.shares(0, count)
+        source, target, share = law.shares()
         weight = share * traffic.rate[source]
         sends = np.flatnonzero(weight)
         columns = (values[sends].tolist() for values in (source, target, weight))

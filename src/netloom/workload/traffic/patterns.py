@@ -15,14 +15,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints
-from netloom.base.errors import InputError, NotAMappingError
+from netloom.base.arrays import Bools, Floats, Ints, owners_of, ranges
+from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
 from netloom.base.words import counted
 from netloom.topology import Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
-from netloom.workload.graphs.process_graph import ProcessGraph
+from netloom.workload.graphs.process_graph import ProcessGraph, mapped_nodes
 
 # -- laws ------------------------------------------------------------------------------------------
 
@@ -58,16 +58,16 @@ class Uniform:
             targets += targets >= sources
         return targets
 
-    def shares(self, start: int, stop: int) -> Shares:
-        """Return the targets of nodes ``start`` … ``stop`` − 1. A node's shares add to 1.
+    def shares(self) -> Shares:
+        """Return the targets of all nodes. A node's shares add to 1.
 
         Raises
         ------
         InputError
             If there are too many pairs to list.
         """
-        check_size((stop - start) * self.num_nodes, where="uniform traffic", what="pairs of nodes")
-        nodes = np.arange(start, stop, dtype=np.int32)
+        check_size(self.num_nodes**2, where="uniform traffic", what="pairs of nodes")
+        nodes = np.arange(self.num_nodes, dtype=np.int32)
         others = np.arange(self.num_nodes - (not self.to_self), dtype=np.int32)
         target = np.broadcast_to(others, (len(nodes), len(others))).copy()
         if not self.to_self:
@@ -84,15 +84,15 @@ class Fixed:
 
     def can_send(self) -> Bools:
         """Return bool[num_nodes]: whether a node has any target."""
-        return np.asarray(self.targets >= 0)
+        return self.targets >= 0
 
     def draw(self, rng: np.random.Generator, sources: Ints) -> Ints:  # noqa: ARG002
         """Return the target of each source."""
         return self.targets.take(sources)
 
-    def shares(self, start: int, stop: int) -> Shares:
-        """Return the targets of the nodes ``start`` … ``stop`` − 1, each with share 1."""
-        source = np.flatnonzero(self.targets[start:stop] >= 0).astype(np.int32) + np.int32(start)
+    def shares(self) -> Shares:
+        """Return the targets of the nodes that have one, each with share 1."""
+        source = np.flatnonzero(self.can_send()).astype(np.int32)
         return Shares(source, self.targets[source], np.ones(len(source)))
 
 
@@ -126,12 +126,10 @@ class Weighted:
         draw_weighted(rng.random(len(sources)), sources, *tables, targets)
         return targets
 
-    def shares(self, start: int, stop: int) -> Shares:
-        """Return the targets of nodes ``start`` … ``stop`` − 1. A node's shares add to 1."""
-        cells = slice(self.offsets[start], self.offsets[stop])
-        nodes = np.arange(start, stop, dtype=np.int32)
-        source = np.repeat(nodes, np.diff(self.offsets[start : stop + 1]))
-        return Shares(source, self.target[cells], self.share[cells])
+    def shares(self) -> Shares:
+        """Return the targets of all nodes. A node's shares add to 1."""
+        nodes = np.arange(len(self.offsets) - 1, dtype=np.int32)
+        return Shares(np.repeat(nodes, np.diff(self.offsets)), self.target, self.share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +174,11 @@ class HotSpot:
         draw_hot(lots, self.fraction, places, sources, *tables, targets)
         return targets
 
-    def shares(self, start: int, stop: int) -> Shares:
-        """Return the targets of nodes ``start`` … ``stop`` − 1. A node's shares add to 1."""
-        base = self.base.shares(start, stop)
+    def shares(self) -> Shares:
+        """Return the targets of all nodes. A node's shares add to 1."""
+        base = self.base.shares()
         num_hot, num_nodes = len(self.hot_nodes), len(self.rank)
-        senders = np.flatnonzero(self.can_send()[start:stop])[:, np.newaxis] + start
+        senders = np.flatnonzero(self.can_send())[:, np.newaxis]
         others = self.others()[senders]
         kept = np.ones(num_nodes)
         kept[senders[others > 0]] = 1 - self.fraction
@@ -253,7 +251,7 @@ def alias_tables(offsets: Ints, share: Floats) -> tuple[Floats, Ints]:
     (array([0.5, 1. ]), array([1, 1]))
     """
     lengths = np.diff(offsets)
-    row = np.repeat(np.arange(len(lengths)), lengths)
+    row = owners_of(lengths)
     scaled = share * lengths[row]
     heavy = scaled >= 1
     heavy |= (np.bincount(row[heavy], minlength=len(lengths)) == 0)[row]  # all are 1, but rounded
@@ -311,14 +309,8 @@ class Traffic:
     rate: Floats
     law: Law
 
-    def matrix(self, start: int = 0, stop: int | None = None) -> Shares:
+    def matrix(self) -> Shares:
         """Return the expected share of all traffic that goes from each node to each other.
-
-        Parameters
-        ----------
-        start, stop
-            The sources that are asked for, all by default. Uniform traffic has num_nodes² pairs:
-            on a large network take it in blocks of sources.
 
         Returns
         -------
@@ -332,11 +324,11 @@ class Traffic:
 
         Examples
         --------
-        >>> uniform(3).matrix(1, 2)
-        Shares(source=array([1, 1], dtype=int32), target=array([0, 2], dtype=int32),
-               weight=array([0.16666667, 0.16666667]))
+        >>> uniform(2).matrix()
+        Shares(source=array([0, 1], dtype=int32), target=array([1, 0], dtype=int32),
+               weight=array([0.5, 0.5]))
         """
-        source, target, share = self.law.shares(start, self.num_nodes if stop is None else stop)
+        source, target, share = self.law.shares()
         weight = share * (self.rate / self.rate.sum())[source]
         sends = weight > 0
         if sends.all():
@@ -426,9 +418,9 @@ def asymmetric(num_nodes: int, *, to_self: bool = False) -> Traffic:
 
     Examples
     --------
-    >>> asymmetric(4, to_self=True).matrix(1, 2)
-    Shares(source=array([1, 1], dtype=int32), target=array([1, 3], dtype=int32),
-           weight=array([0.125, 0.125]))
+    >>> asymmetric(2, to_self=True).matrix()
+    Shares(source=array([0, 0, 1, 1], dtype=int32), target=array([0, 1, 0, 1], dtype=int32),
+           weight=array([0.25, 0.25, 0.25, 0.25]))
     """
     name = "asymmetric" + "-self" * to_self
     if num_nodes % 2:
@@ -526,17 +518,7 @@ def from_process_graph(
     """
     if weight not in ("bytes", "messages", "uniform"):
         raise InputError("weight", f"'{weight}'", "bytes, messages or uniform")
-    nodes = np.asarray(node_of)
-    if nodes.shape != (graph.num_tasks,):
-        wanted = f"one node for each of {graph.num_tasks} tasks"
-        raise NotAMappingError("mapping", f"node_of of shape {nodes.shape}", wanted)
-    if nodes.dtype.kind not in "iu":
-        raise NotAMappingError("mapping", f"nodes of type {nodes.dtype}", "whole node numbers")
-    lost = (nodes < 0) | (nodes >= num_nodes)
-    if lost.any():
-        task = int(np.argmax(lost))
-        found = f"task {task} on node {nodes[task]}"
-        raise NotAMappingError("mapping", found, f"nodes from 0 to {num_nodes - 1}")
+    nodes = mapped_nodes(node_of, graph.num_tasks, num_nodes)
     carried = graph.weights(weight)
     source, target = nodes[graph.source], nodes[graph.target]
     crosses = (source != target) & (carried > 0)
@@ -658,9 +640,9 @@ def hot_spot(
     Examples
     --------
     >>> from netloom.workload.traffic import uniform
-    >>> hot_spot(uniform(4), 0.25, [3]).matrix(0, 1).weight * 4
+    >>> hot_spot(uniform(4), 0.25, [3]).matrix().weight[:3] * 4
     array([0.25, 0.25, 0.5 ])
-    >>> hot_spot(uniform(4), 1, [3, 1], weights=[3, 1]).matrix(0, 1).weight * 4
+    >>> hot_spot(uniform(4), 1, [3, 1], weights=[3, 1]).matrix().weight[:2] * 4
     array([0.25, 0.75])
     """
     if not 0 < fraction <= 1:
@@ -788,10 +770,9 @@ def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) 
     many = np.roll(sizes, -ahead)[group]
     check_size(int(many.sum()), where=f"traffic '{name}'", what="pairs of hosts")
     by_group = np.argsort(group, kind="stable")
-    first = np.append(0, np.cumsum(sizes))[:-1]
-    source = np.repeat(np.arange(len(group)), many)
-    place = np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
-    target = by_group[np.repeat(np.roll(first, -ahead)[group], many) + place]
+    first = np.roll(np.cumsum(sizes) - sizes, -ahead)[group]
+    source = owners_of(many)
+    target = by_group[ranges(first, many)]
     weight = 1 / np.repeat(many, many)
     return pairs(topology.num_hosts, source, target, weights=weight, name=name)
 

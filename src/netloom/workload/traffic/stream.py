@@ -92,14 +92,6 @@ class Born(NamedTuple):
     sender: Ints
 
 
-class _Group(NamedTuple):
-    """Senders of nearly equal rates: at most the largest, and more than half of it."""
-
-    members: Ints
-    rate: float  # the largest, packets a cycle
-    kept: Floats  # each one's rate over the largest; empty where all are equal
-
-
 def parse_arrivals(spec: str) -> Arrivals:
     """Return the arrival process that ``spec`` names. The mean rate p is the same in all.
 
@@ -160,52 +152,45 @@ def arrival_blocks(arrivals: Arrivals, rates: Floats, rng: np.random.Generator) 
     >>> block.end, block.birth[:5], block.sender[:5]
     (8192, array([0, 0, 1, 1, 2], dtype=int32), array([0, 1, 0, 1, 0], dtype=int32))
     """
+    from netloom.workload.kernels.packets import note_arrivals
+
     cycles = BLOCK_PACKETS / float(rates.sum())
     if arrivals.kind == "on-off":
         period = arrivals.burst_cycles + arrivals.pause_cycles
         cycles = min(cycles, BLOCK_BURSTS * period / len(rates))
     cycles = max(1, int(min(cycles, BLOCK_CYCLES)))
-    # senders by powers of two below the largest rate
+    # senders by powers of two below the largest rate, and each one's rate over that of its group
     octave = np.floor(np.log2(rates.max() / rates)).astype(np.int64)
     groups = []
     for value in np.unique(octave):
         members = np.flatnonzero(octave == value).astype(np.int32)
         top = float(rates[members].max())
         kept = rates[members] / top
-        groups.append(_Group(members, top, kept[:0] if kept.min() == 1 else kept))
+        groups.append((members, top, kept[:0] if kept.min() == 1 else kept))
     on = rng.random(len(rates)) < arrivals.duty  # state of each chain, where there are chains
     start = 0
     while start < LAST_CYCLE:
         span = min(cycles, LAST_CYCLE - start)
-        found = [_keys(rng, arrivals, group, on, start, span) for group in groups]
+        found = []  # ``cycle << 32 | sender`` of each arrival
+        for members, rate, kept in groups:
+            if arrivals.kind == "on-off":  # cells of bursts; `on` is moved on to the next block
+                begin, length, place = _bursts(rng, arrivals, members, on, span)
+                ends = np.cumsum(length)
+                total = int(ends[-1]) if len(ends) else 0
+                hits = _hits(rng, total, min(1.0, rate / arrivals.duty), "bernoulli")
+                burst = np.searchsorted(ends, hits, side="right")
+                cycle = (begin + length - ends).take(burst) + hits
+                cells = cycle * len(members) + place.take(burst)
+            else:
+                cells = _hits(rng, span * len(members), rate, arrivals.kind)
+            lots = rng.random(len(cells) if len(kept) else 0)
+            noted = np.empty(len(cells), np.int64)
+            found.append(noted[: note_arrivals(cells, members, lots, kept, start, noted)])
         keys = found[0] if len(found) == 1 else np.concatenate(found)
         if len(found) > 1 or arrivals.kind == "on-off":
             keys.sort()
         start += span
         yield Born(start, (keys >> 32).astype(np.int32), keys.astype(np.int32))
-
-
-def _keys(
-    rng: np.random.Generator, arrivals: Arrivals, group: _Group, on: Bools, start: int, span: int
-) -> Ints:
-    """Return ``cycle << 32 | sender`` of each arrival of a group within a block."""
-    from netloom.workload.kernels.packets import note_arrivals
-
-    row = len(group.members)
-    if arrivals.kind == "on-off":
-        # cells of the arrivals of a group. `on` is moved on to the next block
-        begin, length, place = _bursts(rng, arrivals, group.members, on, span)
-        ends = np.cumsum(length)
-        total = int(ends[-1]) if len(ends) else 0
-        hits = _hits(rng, total, min(1.0, group.rate / arrivals.duty), "bernoulli")
-        burst = np.searchsorted(ends, hits, side="right")
-        cycles = (begin + length - ends).take(burst) + hits
-        cells = cycles * len(group.members) + place.take(burst)
-    else:
-        cells = _hits(rng, span * row, group.rate, arrivals.kind)
-    lots = rng.random(len(cells) if len(group.kept) else 0)
-    keys = np.empty(len(cells), np.int64)
-    return keys[: note_arrivals(cells, group.members, lots, group.kept, start, keys)]
 
 
 def _hits(
@@ -430,7 +415,7 @@ class Due:
         Raises InputError if ``cycle`` is above 2³¹ − 1: times are int32.
         """
         if cycle > LAST_CYCLE:
-            raise InputError("cycles", f"{cycle}", f"at most {LAST_CYCLE}")
+            raise InputError("cycles", cycle, f"at most {LAST_CYCLE}")
         while self._end < cycle:
             self._end, columns = next(self._blocks)
             self._ahead.append(columns)
@@ -490,9 +475,9 @@ class PacketStream:
         seed: int = 1,
     ) -> None:
         if not 0 < load <= 1:  # NaN is neither
-            raise InputError("load", f"{load}", "above 0, at most 1 (flits/node/cycle)")
+            raise InputError("load", load, "above 0, at most 1 (flits/node/cycle)")
         if seed < 0:
-            raise InputError("seed", f"{seed}", "a whole number that is not negative")
+            raise InputError("seed", seed, "a whole number that is not negative")
         self.traffic = traffic
         self.load = load
         self.lengths = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths

@@ -41,10 +41,10 @@ def test_permutations_of_64_hosts(name, shape):
 def of(name, source, shape=FLAT):
     """Return {target: share} of one source."""
     found = sent(name, shape)
-    shares = found.matrix(source, source + 1)
-    return dict(
-        zip(shares.target.tolist(), (shares.weight * found.num_nodes).tolist(), strict=True)
-    )
+    sources, targets, weights = found.matrix()
+    own = sources == source
+    weights = weights[own] * found.num_nodes
+    return dict(zip(targets[own].tolist(), weights.tolist(), strict=True))
 
 
 def test_random_patterns_of_one_source():

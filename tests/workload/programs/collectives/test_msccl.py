@@ -39,8 +39,8 @@ def path(tmp_path):
     return tmp_path / "a.xml"
 
 
-def _written(path, *collective, **options):
-    write_msccl(path, collective_program(*collective), **options)
+def _written(path, *collective):
+    write_msccl(path, collective_program(*collective))
     return path.read_text()
 
 
@@ -53,10 +53,10 @@ def test_round_trip(tmp_path_factory, collective, ranks, data):
     except InputError:  # an algorithm of other numbers of ranks
         return
     path = tmp_path_factory.mktemp("msccl") / "a.xml"
-    write_msccl(path, program, name=algorithm)
+    write_msccl(path, program)
     execution = run(path)
     found = execution.found
-    assert (found.collective, found.name, found.num_gpus) == (collective, algorithm, ranks)
+    assert (found.collective, found.name, found.num_gpus) == (collective, "netloom", ranks)
     assert _sent(execution) == _carried(program)
 
 

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, offsets_of, ranges
 from netloom.base.errors import InputError
 from netloom.workload.programs.collectives.program import (
     COLLECTIVES,
@@ -43,7 +43,6 @@ from netloom.workload.programs.collectives.program import (
     steps,
 )
 from netloom.workload.programs.messages import Lists, cut
-from netloom.workload.programs.rounds import ranges
 
 Lanes: TypeAlias = list[list[Steps]]
 """All-gathers at once, each of a part of each block. Every chunk comes to each other rank once."""
@@ -344,7 +343,7 @@ def with_pair_sizes(
     kept = part > 0
     number = (np.cumsum(kept) - 1).astype(np.int32)
     offsets, values = program.chunks
-    carried = np.append(0, np.cumsum(kept[values], dtype=np.int64))[offsets]
+    carried = offsets_of(kept[values])[offsets]
     sent = np.diff(carried) > 0
     columns = {name: getattr(program, name)[sent] for name in ("source", "target", "step", "sums")}
     owners = {name: getattr(program, name)[kept] for name in ("first_owner", "final_owner")}
@@ -843,9 +842,9 @@ def outline(
         wanted = f"for {collective}: {', '.join(algorithms_of(collective))}"
         raise InputError("algorithm", f"'{algorithm}'", wanted)
     if not 1 <= num_ranks <= MOST_RANKS:
-        raise InputError("ranks", f"{num_ranks}", f"1 to {MOST_RANKS}")
+        raise InputError("ranks", num_ranks, f"1 to {MOST_RANKS}")
     if not 0 <= root < num_ranks:
-        raise InputError("root", f"{root}", f"a rank from 0 to {num_ranks - 1}")
+        raise InputError("root", root, f"a rank from 0 to {num_ranks - 1}")
     if root and collective not in ROOTED:
         raise InputError("root", f"{root} of {collective}", "none")
     most = 1 if collective == "barrier" else MOST_CHUNKS

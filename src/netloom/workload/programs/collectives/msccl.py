@@ -35,11 +35,10 @@ from math import ceil, gcd, lcm
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, offsets_of
 from netloom.base.errors import InputError
 from netloom.base.textfiles import read_bytes, write_text
 from netloom.base.words import counted, listed
@@ -171,7 +170,7 @@ def equal_chunks(program: CollectiveProgram) -> CollectiveProgram:
     many = cells[which]
     parts = cut(np.arange(many.sum(), dtype=np.int32), many)
     kept = program.chunks
-    offsets = np.append(0, np.cumsum(many[kept.values]))[kept.offsets]
+    offsets = offsets_of(many[kept.values])[kept.offsets]
     return replace(
         program,
         chunk_size=np.full(len(parts.values), float(unit)),
@@ -242,7 +241,7 @@ class _Layout:
             gpu.add(Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
 
 
-def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "netloom") -> None:
+def write_msccl(path: str | Path, program: CollectiveProgram) -> None:
     """Write a program as MSCCL XML, with all attributes that parsers demand.
 
     Parameters
@@ -251,8 +250,6 @@ def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "ne
         An existing file is replaced.
     program
         An all-gather, reduce-scatter, all-reduce or all-to-all, of which every rank has as much.
-    name
-        Of the algorithm.
 
     Raises
     ------
@@ -283,9 +280,9 @@ def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "ne
     for rank, gpu in enumerate(gpus):
         layout.copy(gpu, rank, at_end=True)
     # as parsers want tags: double quotes, single blanks, none before the end
-    called, in_place = quoteattr(name.replace('"', "'")), int(program.collective != "all-to-all")
+    in_place = int(program.collective != "all-to-all")
     lines = [
-        f'<algo name={called} proto="Simple" nchannels="1" nchunksperloop="{layout.per_loop}" '
+        f'<algo name="netloom" proto="Simple" nchannels="1" nchunksperloop="{layout.per_loop}" '
         f'ngpus="{program.num_ranks}" coll="{NAMES[program.collective]}" inplace="{in_place}" '
         f'outofplace="1" minBytes="0" maxBytes="{MOST_BYTES}">'
     ]

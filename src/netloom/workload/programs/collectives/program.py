@@ -27,14 +27,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base import units
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, ranges
 from netloom.base.errors import InputError
 from netloom.base.spec import real_number
 from netloom.base.textfiles import replacing
 from netloom.base.units import parse_bytes
 from netloom.base.words import listed
 from netloom.workload.programs.messages import Lists, cut
-from netloom.workload.programs.rounds import Round, RoundProgram, ranges
+from netloom.workload.programs.rounds import Round, RoundProgram
 from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace, message_trace
 
 Carried: TypeAlias = "Callable[[int], Lists | Ints]"
@@ -621,46 +621,32 @@ def waits(program: CollectiveProgram, *, stepwise: bool) -> Lists:
     >>> list(zip(chain.step.tolist(), chain.source.tolist())), offsets.tolist(), waited.tolist()
     ([(0, 0), (1, 0), (1, 1), (2, 1)], [0, 0, 1, 2, 4], [0, 0, 1, 2])
     """
-    found = [_brought(program)]
-    if stepwise:
-        found.append(_sent_before(program))
-    count = np.int64(max(program.num_messages, 1))
-    key = np.concatenate([waiter * count + waited for waiter, waited in found])
-    key.sort()  # np.unique, which counts by hashes, takes many times as long
-    first = np.append(True, key[1:] != key[:-1])[: len(key)]
-    waiter, waited = np.divmod(key[first], count)
-    return cut(waited, np.bincount(waiter, minlength=program.num_messages))
-
-
-def _brought(program: CollectiveProgram) -> tuple[Ints, Ints]:
-    """Return pairs of messages: one that carries a chunk, and one that brought it or added to it.
-
-    In a step, ranks send before they get anything.
-    """
     from netloom.workload.kernels.programs import find_brought
 
-    count = program.num_messages
+    # those that brought a chunk to a rank, or added to it
+    count, steps = program.num_messages, max(program.num_steps, 1)
     ends = np.concatenate([program.source, program.target]).astype(np.int64)
     when = np.concatenate([2 * program.step.astype(np.int64), 2 * program.step + 1])
-    order = np.argsort(ends * (2 * program.num_steps) + when, kind="stable")
+    order = np.argsort(ends * (2 * steps) + when, kind="stable")
     events = np.where(order < count, order, ~(order - count))
     offsets = np.searchsorted(ends[order], np.arange(program.num_ranks + 1))
     given = program.chunks, program.sums, program.num_chunks
     waiter, waited = find_brought(events, offsets, *given)
-    return waiter, waited
-
-
-def _sent_before(program: CollectiveProgram) -> tuple[Ints, Ints]:
-    """Return pairs of messages of a source: one, and another of the last step before it."""
-    key = program.source * np.int64(program.num_steps) + program.step
-    order = np.argsort(key, kind="stable")
-    _, begin, group = np.unique(key[order], return_index=True, return_inverse=True)
-    size = np.diff(begin, append=len(key))
-    source = program.source[order[begin]]
-    follows = np.append(False, source[1:] == source[:-1]) if len(begin) else group > 0
-    before = np.maximum(group - 1, 0)
-    count = np.where(follows[group], size[before], 0)
-    return np.repeat(order, count), order[ranges(begin[before], count)]
+    base = np.int64(max(count, 1))
+    key = waiter * base + waited
+    if stepwise and count:  # those of the same source in the last step before it
+        turn = program.source * np.int64(steps) + program.step
+        order = np.argsort(turn, kind="stable")
+        _, begin, group = np.unique(turn[order], return_index=True, return_inverse=True)
+        size, source = np.diff(begin, append=count), program.source[order[begin]]
+        follows, before = np.append(False, source[1:] == source[:-1]), np.maximum(group - 1, 0)
+        many = np.where(follows[group], size[before], 0)
+        sent = np.repeat(order, many) * base + order[ranges(begin[before], many)]
+        key = np.concatenate([key, sent])
+    key.sort()  # np.unique, which counts by hashes, takes many times as long
+    first = np.append(True, key[1:] != key[:-1])[: len(key)]
+    waiter, waited = np.divmod(key[first], base)
+    return cut(waited, np.bincount(waiter, minlength=count))
 
 
 ROUNDING = 1e-12
@@ -671,16 +657,13 @@ LEAST_BYTES = 1.0
 
 
 def trace_of(
-    program: CollectiveProgram,
-    size_bytes: float,
-    *,
-    overhead_seconds: float = 0.0,
-    stepwise: bool = True,
+    program: CollectiveProgram, size_bytes: float, *, overhead_seconds: float = 0.0
 ) -> Trace:
     """Return a collective as a trace in bytes and seconds, whose tasks are ranks.
 
-    A message waits for those that brought what it carries. ``Trace.in_cycles`` and ``Trace.placed``
-    make of it what each engine runs.
+    A message waits for those that brought what it carries, and until all that its rank sent in its
+    step before has arrived. ``Trace.in_cycles`` and ``Trace.placed`` make of it what each engine
+    runs.
 
     Parameters
     ----------
@@ -690,9 +673,6 @@ def trace_of(
         Its size. See ``CollectiveProgram``.
     overhead_seconds
         Time of the processors of both ends for each message.
-    stepwise
-        Whether a rank sends only once all that it sent in its step before has arrived, as in the
-        usual formulas. Otherwise as soon as it has what it sends.
 
     Raises
     ------
@@ -714,7 +694,7 @@ def trace_of(
         program.source,
         program.target,
         sizes_in_bytes(program.message_size, size_bytes),
-        waits(program, stepwise=stepwise),
+        waits(program, stepwise=True),
         work=overhead_seconds,
     )
 

@@ -4,5 +4,4 @@ from .recorded import (
     is_rank_program as is_rank_program,
     rank_program as rank_program,
     rank_trace as rank_trace,
-    write_chakra as write_chakra,
 )

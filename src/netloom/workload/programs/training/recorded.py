@@ -1,4 +1,4 @@
-"""Records of training: Chakra's execution traces, read and written, and the PyTorch profiler's.
+"""Records of training: Chakra's execution traces, and the PyTorch profiler's.
 
 Chakra's schema is ``et_def.proto`` of MLCommons Chakra: a file, one per rank, is a
 ``GlobalMetadata``, then one ``Node`` after the other, each with its length before it. Messages of
@@ -23,14 +23,11 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from netloom.base.errors import InputError
 from netloom.base.spec import check_size, split_spec
-from netloom.base.textfiles import parse_json, read_bytes, read_text, replacing, write_text
+from netloom.base.textfiles import parse_json, read_bytes, read_text
 from netloom.workload.graphs.files import rank_files
 from netloom.workload.programs.collectives.program import COLLECTIVES
-from netloom.workload.programs.messages import grouped
 from netloom.workload.programs.traces import Trace
 from netloom.workload.programs.training.llm import llm_program, parse_llm
 from netloom.workload.programs.training.rank_programs import (
@@ -53,8 +50,8 @@ Value: TypeAlias = int | float | str | list[int]
 # -- fields of Chakra ------------------------------------------------------------------------------
 
 
-VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
-_FIXED = {EIGHT_BYTES: 8, FOUR_BYTES: 4}
+VARINT, BYTES = 0, 2
+_FIXED = {1: 8, 5: 4}
 
 MOST_FIELD = 2**29 - 1
 """Highest number of a field."""
@@ -101,8 +98,8 @@ def read_varint(span: Span, at: int) -> tuple[int, int]:
     raise span.error(at, "a number of more than 10 bytes")
 
 
-def fields(span: Span) -> Iterator[tuple[int, int, int | Span]]:
-    """Yield number, wire type and value of each field: a number for varints, else its bytes.
+def fields(span: Span) -> Iterator[tuple[int, int | Span]]:
+    """Yield number and value of each field: a number for varints, else its bytes.
 
     Raises
     ------
@@ -113,7 +110,7 @@ def fields(span: Span) -> Iterator[tuple[int, int, int | Span]]:
     --------
     >>> field = bytes([0x08, 0x96, 0x01])
     >>> list(fields(Span(field, 0, 3, "a.et")))
-    [(1, 0, 150)]
+    [(1, 150)]
     """
     at = span.begin
     while at < span.end:
@@ -124,7 +121,7 @@ def fields(span: Span) -> Iterator[tuple[int, int, int | Span]]:
             raise span.error(begin, f"a field of number {number}")
         if wire == VARINT:
             value, at = read_varint(span, at)
-            yield number, wire, value
+            yield number, value
             continue
         if wire == BYTES:
             length, at = read_varint(span, at)
@@ -134,7 +131,7 @@ def fields(span: Span) -> Iterator[tuple[int, int, int | Span]]:
             raise span.error(begin, f"a field of wire type {wire}")
         if length > span.end - at:
             raise span.error(begin, f"a field of {length} bytes, of which {span.end - at} are left")
-        yield number, wire, Span(span.data, at, at + length, span.where)
+        yield number, Span(span.data, at, at + length, span.where)
         at += length
 
 
@@ -153,39 +150,6 @@ def varints(value: int | Span) -> Iterator[int]:
     while at < value.end:
         number, at = read_varint(value, at)
         yield number
-
-
-def varint(value: int) -> bytes:
-    """Return a number as a varint. Negative ones as 64 bits.
-
-    Examples
-    --------
-    >>> varint(150).hex()
-    '9601'
-    """
-    value &= 2**64 - 1
-    found = bytearray()
-    while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
-
-
-def number_field(number: int, value: int) -> bytes:
-    """Return a field that is a varint."""
-    return varint(number << 3 | VARINT) + varint(value)
-
-
-def bytes_field(number: int, value: bytes) -> bytes:
-    """Return a field of bytes: a text, a message, packed numbers.
-
-    Examples
-    --------
-    >>> bytes_field(2, b"ab").hex()
-    '12026162'
-    """
-    return varint(number << 3 | BYTES) + varint(len(value)) + value
 
 
 # -- traces read -----------------------------------------------------------------------------------
@@ -259,7 +223,7 @@ def read_chakra(pattern: str | Path) -> RankProgram:
     if file is not None:
         said = parse_json(read_text(file, wanted=wanted), file, wanted=wanted)
         if not isinstance(said, dict):
-            raise InputError(str(file), "something else", wanted)
+            raise InputError(file, "something else", wanted)
     groups = {}
     for name, ranks in said.items():
         where = f"{file}, group {name!r:.60}"
@@ -390,7 +354,7 @@ def _nodes(path: Path) -> Iterator[Node]:
     at, first = 0, True
     whole = Span(data, 0, len(data), str(path))
     if not data:
-        raise InputError(str(path), "an empty file", CHAKRA_WANTED)
+        raise InputError(path, "an empty file", CHAKRA_WANTED)
     while at < len(data):
         begin = at
         length, at = read_varint(whole, at)
@@ -400,7 +364,7 @@ def _nodes(path: Path) -> Iterator[Node]:
         message = Span(data, at, at + length, str(path))
         at += length
         if first:
-            for number, _, value in fields(message):
+            for number, value in fields(message):
                 if number not in (1, 2) or isinstance(value, int):
                     raise message.error(message.begin, "no GlobalMetadata", CHAKRA_WANTED)
             first = False
@@ -410,7 +374,7 @@ def _nodes(path: Path) -> Iterator[Node]:
 
 def _node(message: Span) -> Node:
     node = Node()
-    for number, _, value in fields(message):
+    for number, value in fields(message):
         if number in (1, 3, 7) and isinstance(value, int):
             name = {1: "id", 3: "type", 7: "micros"}[number]
             setattr(node, name, value)
@@ -440,7 +404,7 @@ def _attribute(message: Span) -> tuple[str, Value]:
     """Return the name and value of an attribute. An empty text for what is of no use here."""
     name = ""
     said: Value = ""
-    for number, _, value in fields(message):
+    for number, value in fields(message):
         if isinstance(value, int):
             if number in SIGNED:
                 said = value - 2**64 if value >= 2**63 else value
@@ -453,139 +417,10 @@ def _attribute(message: Span) -> tuple[str, Value]:
         elif number in FIXED and value.end - value.begin == struct.calcsize(FIXED[number]):
             said = struct.unpack_from(FIXED[number], value.data, value.begin)[0]
         elif number == BOOLS:
-            said = [each for tag, _, some in fields(value) if tag == 1 for each in varints(some)]
+            said = [each for tag, some in fields(value) if tag == 1 for each in varints(some)]
         elif number == STRING:
             said = value.text()
     return name, said
-
-
-# -- traces written --------------------------------------------------------------------------------
-
-
-INT64, BOOL = 9, 27
-"""Fields of values in attributes that are written."""
-
-VERSION = "0.0.4"
-"""Of the schema: what the files of ASTRA-sim say."""
-
-
-def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
-    """Write a program of ranks as Chakra traces that ``read_chakra`` takes back.
-
-    Times are whole microseconds there, and sizes whole bytes: both are rounded. What passes before
-    a message or a collective is a node of the CPU. Groups are written to the JSON file beside.
-
-    Parameters
-    ----------
-    program
-        What is written.
-    pattern
-        A path in which ``%d`` stands for the rank. Existing files are replaced.
-
-    Returns
-    -------
-    list[Path]
-        The files.
-
-    Raises
-    ------
-    InputError
-        If the pattern has no ``%d``, an all-to-all has unequal parts, which Chakra cannot tell, or
-        a file cannot be written.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> from netloom.workload.programs.training import rank_program
-    >>> program = rank_program("llm:tp=2,layers=2,hidden=1024")
-    >>> [path.name for path in write_chakra(program, f"{mkdtemp()}/llm.%d.et")]
-    ['llm.0.et', 'llm.1.et']
-    """
-    path = Path(pattern)
-    if path.name.count("%d") != 1:
-        raise InputError(str(path), "no %d for the rank", "a name such as trace.%d.et")
-    groups = {tuple(range(program.num_ranks)): ""}  # the name of each; of all ranks, none
-    for call in program.calls:
-        if call.pair_bytes is not None:
-            found = f"{call.collective} with unequal parts"
-            raise InputError(program.name, found, "equal ones, which Chakra can tell")
-        groups.setdefault(call.ranks, str(len(groups)))
-    tags = {}  # of each send its number among those of its source and target
-    count: defaultdict[tuple[int, int], int] = defaultdict(int)
-    for row in (program.kind == SEND).nonzero()[0].tolist():
-        ends = int(program.rank[row]), int(program.peer[row])
-        tags[row] = count[ends]
-        count[ends] += 1
-    rows = grouped(program.rank, np.arange(len(program)), program.num_ranks)
-    written = []
-    for rank in range(program.num_ranks):
-        file = path.with_name(path.name.replace("%d", str(rank)))
-        with replacing(file) as new, new.open("wb") as stream:
-            stream.write(_delimited(bytes_field(1, VERSION.encode())))
-            for message in _put_nodes(program, rows.of(rank).tolist(), groups, tags):
-                stream.write(_delimited(message))
-        written.append(file)
-    beside = groups_file(path)[0]
-    said = {name: list(ranks) for ranks, name in groups.items() if name}
-    if said or beside.is_file():  # an old one would be read
-        write_text(beside, json.dumps(said) + "\n")
-        written.append(beside)
-    return written
-
-
-def _put_nodes(
-    program: RankProgram, rows: list[int], groups: dict[tuple[int, ...], str], tags: dict[int, int]
-) -> Iterator[bytes]:
-    """Yield the nodes of a rank: 2k + 1 is its operation k, 2k what passes before it."""
-    place = {row: 2 * number + 1 for number, row in enumerate(rows)}
-    offsets, values = program.after.offsets, program.after.values
-    for row in rows:
-        kind, number = int(program.kind[row]), place[row]
-        after = [place[each] for each in values[offsets[row] : offsets[row + 1]].tolist()]
-        micros = round(float(program.seconds[row]) / MICRO)
-        if kind in (COMPUTE, DELAY):
-            yield _put_node(number, COMP, after, micros, {"is_cpu_op": kind == DELAY})
-            continue
-        if micros:
-            yield _put_node(number - 1, COMP, after, micros, {"is_cpu_op": True})
-            after = [number - 1]
-        said: dict[str, int | str] = {"is_cpu_op": False}
-        if kind == CALL:
-            call = program.calls[int(program.link[row])]
-            given = call.size_bytes / (len(call.ranks) if call.collective in OF_INPUT else 1)
-            said |= {"comm_type": COLLECTIVE.index(call.collective), "comm_size": round(given)}
-            if groups[call.ranks]:
-                said["pg_name"] = groups[call.ranks]
-            if call.root:
-                said["root_rank"] = call.ranks[call.root]
-        else:
-            send = row if kind == SEND else int(program.link[row])
-            said["comm_size"] = round(float(program.bytes[send]))
-            said["comm_dst" if kind == SEND else "comm_src"] = int(program.peer[row])
-            said["comm_tag"] = tags[send]
-        kinds = {CALL: COLL, SEND: SENDING, RECEIVE: RECEIVING}
-        yield _put_node(number, kinds[kind], after, 0, said)
-
-
-def _put_node(
-    number: int, kind: int, after: list[int], micros: int, said: Mapping[str, int | str]
-) -> bytes:
-    parts = [number_field(1, number), number_field(3, kind)]
-    if after:
-        parts.append(bytes_field(5, b"".join(map(varint, after))))
-    if micros:
-        parts.append(number_field(7, micros))
-    for name, value in said.items():
-        if isinstance(value, str):
-            told = bytes_field(STRING, value.encode())
-        else:
-            told = number_field(BOOL if isinstance(value, bool) else INT64, value)
-        parts.append(bytes_field(10, bytes_field(1, name.encode()) + told))
-    return b"".join(parts)
-
-
-def _delimited(message: bytes) -> bytes:
-    return varint(len(message)) + message
 
 
 # -- records of Kineto -----------------------------------------------------------------------------
@@ -675,7 +510,7 @@ def read_kineto(pattern: str | Path) -> RankProgram:
         sizes = [one.world, *(_number(each, "Group size", 0) for each in one.events)]
         check_size(max(sizes), where=str(pattern), what="ranks")
         if not max(sizes):
-            raise InputError(str(pattern), "no 'Group size'", "a record per rank: name.%d.json")
+            raise InputError(pattern, "no 'Group size'", "a record per rank: name.%d.json")
         records = [one] * max(sizes)
     reader = _KinetoReader(Builder(len(records)), alone="%d" not in str(pattern))
     for rank, record in enumerate(records):
@@ -697,18 +532,18 @@ def _record(path: Path, rank: int | None) -> _Record:
     data = parse_json(text, path, wanted=KINETO_WANTED, record=_event, **limits)
     listed = data.get("traceEvents") if isinstance(data, dict) else data
     if not isinstance(listed, list):
-        raise InputError(str(path), 'no "traceEvents"', KINETO_WANTED)
+        raise InputError(path, 'no "traceEvents"', KINETO_WANTED)
     told = data.get("distributedInfo") if isinstance(data, dict) else None
     told = told if isinstance(told, dict) else {}
     if rank is not None and told.get("rank", rank) != rank:
-        raise InputError(str(path), f"the record of rank {told['rank']!r:.20}", f"rank {rank}")
+        raise InputError(path, f"the record of rank {told['rank']!r:.20}", f"rank {rank}")
     world = told.get("world_size", 0)
     spans = [each for each in listed if isinstance(each, Passed)]
     kept = [(n, each) for n, each in enumerate(listed) if isinstance(each, dict) and "ph" in each]
     spans += [_passed(each) for _, each in kept]
     found = _noted(kept, str(path))
     if not found:
-        raise InputError(str(path), "no NCCL events with 'Collective name'", KINETO_WANTED)
+        raise InputError(path, "no NCCL events with 'Collective name'", KINETO_WANTED)
     found.sort(key=lambda event: (event.start, event.end))
     start, end = min(each.start for each in spans), max(each.end for each in spans)
     return _Record(found, start, end, world if type(world) is int else 0)
