@@ -9,7 +9,7 @@ from netloom.contention import expected_load
 from netloom.contention.expected_load import CLOSE, best_split
 from netloom.routing import virtual_channel_routing
 from netloom.routing.by_hop.tables import channels_by_port
-from netloom.topology import mesh
+from netloom.topology import mesh, torus
 from tests.properties.strategies import cubes, pairs
 from tests.reference.virtual_channels import Twin
 

@@ -92,7 +92,7 @@ class Paths:
         return f"<{len(self)} paths, {len(self.channels)} hops>"
 
 
-def offsets_of(lengths: Ints, sources: Ints, targets: Ints, wanted: str) -> Ints:
+def path_offsets(lengths: Ints, sources: Ints, targets: Ints, wanted: str) -> Ints:
     """Return the offsets of paths of these lengths, which join sources and targets.
 
     Raises

@@ -51,7 +51,7 @@ from netloom.routing.ragged import (
     WHOLE,
     Paths,
     legs,
-    offsets_of,
+    path_offsets,
     router_pairs,
 )
 from netloom.topology import Cube, Topology
@@ -570,7 +570,7 @@ def listed(
 
     by_goal = np.argsort(goals, kind="stable")
     hops, many = measure_ways(ways, by_goal, sources, goals, counted=True)
-    offsets_of(hops, *(hosts or (sources, goals)), JOINED)
+    path_offsets(hops, *(hosts or (sources, goals)), JOINED)
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
@@ -615,7 +615,7 @@ def walked(
 
     by_goal = np.argsort(goals, kind="stable")
     hops, _ = measure_ways(ways, by_goal, sources, goals, counted=False)
-    offsets = offsets_of(hops, *(hosts or (sources, goals)), wanted)
+    offsets = path_offsets(hops, *(hosts or (sources, goals)), wanted)
     channels = walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets)
     return Paths(offsets, channels)
 
@@ -737,7 +737,7 @@ class Layered(Named, name="layered"):
         pairs = by_target, ends.entry, ends.exit
         hops, _ = measure_ways(ways, *pairs, counted=False)
         wanted = "nodes that work" if topology.direct else CONNECTED
-        offsets = offsets_of(hops, sources, targets, wanted)
+        offsets = path_offsets(hops, sources, targets, wanted)
         return ends.around(
             Paths(offsets, fill_detours(tables, orders, channel_of, *pairs, offsets, ways))
         )
@@ -881,7 +881,7 @@ def followed(topology: Topology, entry: Ints, destinations: Ints) -> Paths:
     leave = topology.ejection_router[destinations]
     lengths, last = follow_lengths(table, destinations, entry, enters)
     lengths[last != leave] = -1
-    offsets = offsets_of(lengths, entry, leave, CONNECTED)
+    offsets = path_offsets(lengths, entry, leave, CONNECTED)
     return Paths(offsets, fill_followed(table, destinations, entry, offsets, enters))
 
 

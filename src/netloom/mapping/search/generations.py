@@ -23,7 +23,7 @@ from netloom.mapping.layouts import Layout, cube_of_hosts
 from netloom.mapping.placements import check_room
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import HOP_BYTES, Measure, objective_of, on_paths
-from netloom.mapping.search.starts import near_hosts, offsets_of, random_starts
+from netloom.mapping.search.starts import near_hosts, random_starts, starts_of
 from netloom.routing import DimensionOrder, Paths, Routing, parse_routing, paths
 from netloom.routing.rules import CubeTables, cube_tables
 from netloom.simulation.side_by_side import run_all
@@ -785,7 +785,7 @@ def search_mapping(
     exponent = np.frexp(carried.max())[1]  # a power of 2 rounds nothing, and nothing underflows
     arrays = search_arrays(replace(value_of, weights=np.ldexp(carried, -exponent)))
     bound = least(value_of)
-    begun = dict(offsets_of(value_of, seed)) | {"identity": first}
+    begun = dict(starts_of(value_of, seed)) | {"identity": first}
     known, mappings, starts = beside_random(value_of, begun, seed)
     best, ended = known[0], 0
     most = np.inf if rounds is not None else seconds

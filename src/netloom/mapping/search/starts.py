@@ -648,7 +648,7 @@ RANDOM_MAPPINGS = 25
 """Random mappings that a result is compared with."""
 
 
-def offsets_of(value_of: Measure, seed: int) -> Iterator[tuple[str, Ints]]:
+def starts_of(value_of: Measure, seed: int) -> Iterator[tuple[str, Ints]]:
     """Yield the names and mappings to start from: those that cost least to make first.
 
     ``identity``, ``partition`` (of program and network together), ``embedding`` (every edge, or

@@ -28,7 +28,7 @@ from netloom.base.arrays import (
 )
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
-from netloom.routing.ragged import Paths, legs, legs_between, offsets_of
+from netloom.routing.ragged import Paths, legs, legs_between, path_offsets
 from netloom.topology import Topology
 from netloom.topology.core import Cabling, joined, port_numbers, ranks
 
@@ -196,7 +196,7 @@ class ForwardingTable:
         if self.undelivered is not None:
             lost |= self.undelivered[row]
         lengths[lost & ~still] = -1
-        offsets = offsets_of(lengths, sources, targets, wanted)
+        offsets = path_offsets(lengths, sources, targets, wanted)
         found = fill_followed(table, row, ends.entry, offsets, enters)
         return ends.around(Paths(offsets, found))
 
