@@ -166,33 +166,33 @@ class Analysis(Answer):
         The estimated slow-down of each path. None if the load is not known, or nothing says.
     """
 
-    app: str = figure(table=False)
-    topology: str = figure(table=False)
-    tasks: int = figure(table=False)
+    app: str
+    topology: str
+    tasks: int
     num_nodes: int = figure("nodes", at="nodes", table=False)
-    hosts: int = figure(table=False)
-    routers: int = figure(table=False)
+    hosts: int
+    routers: int
     num_channels: int = figure("channels between routers", at="channels", table=False)
     num_paths: int = figure("paths", at="paths", table=False)
     local_edges: int = figure("edges without a channel", table=False)
     inside_nodes: float = figure("traffic inside nodes", SHARE, table=False)
-    routing: str = figure(table=False)
-    weight: str = figure(table=False)
+    routing: str
+    weight: str
     slowdown: Slowdown | None = figure(
         "slow-down by contention (estimate)", "times", flat="slowdown_", lead=True
     )
     bottleneck: busiest.Bottleneck = figure(flat="bottleneck_")
-    busiest_channel: busiest.BusiestChannel = figure()
+    busiest_channel: busiest.BusiestChannel
     busiest_router: busiest.BusiestRouter | None = figure(flat="busiest_router_", lead=True)
     bounds: Bounds = figure("what no routing can beat")
     oversubscription: tuple[Taper, ...] | None = figure("oversubscription, level by level")
-    mean_message: MeanMessage | None = figure()
+    mean_message: MeanMessage | None
     standing: Standing = figure(at="verdict", flat="")
     random_mapping: gains.RandomMappings = figure("random mappings")
-    deadlock_free: bool | None = figure(table=False)
-    deadlock_cycle: tuple[str, ...] = figure()
-    note: str | None = figure(table=False)
-    left_out: str | None = figure(table=False)
+    deadlock_free: bool | None
+    deadlock_cycle: tuple[str, ...]
+    note: str | None
+    left_out: str | None
     shifts: tuple[busiest.ShiftLoad, ...] | None = figure("one shift after the other")
     causes: busiest.Causes = figure(at=".")
     own: MappedFigures = figure(at=".")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, Type
 
 from netloom.base.arrays import Floats
 from netloom.base.errors import InputError
-from netloom.base.figures import Figures, frame, framed, leaves, places, say, unit_of, unseen
+from netloom.base.figures import Figures, Told, frame, framed, leaves, places, say, unit_of, unseen
 from netloom.base.provenance import Provenance
 from netloom.base.words import arrows, begun, folded, percent
 from netloom.questions import terminal
@@ -225,7 +225,8 @@ MOST_ROWS = 5
 class Answer(Figures):
     """What a question found. A record read from a store is one, too, with the tables kept there.
 
-    The figures of several loads, rates or sizes are ``points``.
+    The figures of several loads, rates or sizes are ``points``. No table has fields without
+    ``figure``.
 
     Attributes
     ----------
@@ -241,6 +242,7 @@ class Answer(Figures):
         The tables of an answer that was read from a store.
     """
 
+    BARE: ClassVar[Told] = Told(table=False)
     ROWS: ClassVar[type[Figures] | None] = None
     KEY_TABLE: ClassVar[str] = "table"
     ABOVE: ClassVar[bool] = False

@@ -89,10 +89,10 @@ class Point(Figures):
     bound_bus_bandwidth: float | None = figure(unit=RATE)
     busiest_channel: Busiest = figure(flat="busiest_")
     empty_seconds: float = figure("time without data", SECONDS)
-    held_by: str = figure()
-    chunks: int = figure()
+    held_by: str
+    chunks: int
     chunks_capped: bool = figure("more chunks suit, too many to run")
-    steps: int = figure()
+    steps: int
     num_messages: int = figure("messages", at="messages")
     inside_share: float | None = figure("bytes that do not use the network", SHARE)
     at_once: bool = figure("posts all at once")
@@ -122,8 +122,8 @@ class Bound(Figures):
 
     latency_seconds: float = figure(unit=SECONDS)
     seconds_per_byte: float = figure(unit="seconds/byte")
-    why: str = figure()
-    steps: int = figure()
+    why: str
+    steps: int
     alpha_seconds: float = figure(unit=SECONDS)
     steps_seconds: float = figure(unit=SECONDS)
 
@@ -131,9 +131,9 @@ class Bound(Figures):
 class Phases(Figures):
     """Compiled phases on reserved channels, and where they beat messages."""
 
-    verdict: str = figure()
-    connections: int = figure()
-    phases: tuple[int, ...] = figure()
+    verdict: str
+    connections: int
+    phases: tuple[int, ...]
     size: tuple[float, ...] = figure(unit=BYTES)
     faster: tuple[float, ...] = figure("time of messages over that of phases")
 
@@ -141,7 +141,7 @@ class Phases(Figures):
 class WholePoint(Figures):
     """An algorithm at one size, on the network without its failures."""
 
-    algorithm: str = figure()
+    algorithm: str
     size: float = figure(unit=BYTES)
     seconds: float = figure("whole network", SECONDS)
 
@@ -153,12 +153,12 @@ class Whole(Figures):
     part here. ``left_out``: algorithms that run there and not here, and why.
     """
 
-    routing: str = figure()
-    ranks: int = figure()
+    routing: str
+    ranks: int
     same_ranks_seconds: float | None = figure(unit=SECONDS)
-    cut_off: tuple[str, ...] = figure()
-    left_out: dict[str, str] = figure()
-    points: tuple[WholePoint, ...] = figure()
+    cut_off: tuple[str, ...]
+    left_out: dict[str, str]
+    points: tuple[WholePoint, ...]
 
     def at(self, size: float) -> dict[str, float]:
         """Return the seconds of each algorithm at a size."""
@@ -189,24 +189,24 @@ class CollectiveTimes(Answer):
 
     setup: OnSimulated = figure(at=".")
     flows: OnFlows = figure(at=".")
-    router: dict[str, object] | None = figure(table=False)
-    packet_flits: int | None = figure(unit="flits", table=False)
-    flit_bytes: float | None = figure(unit=BYTES, table=False)
-    cycle_us: float | None = figure(unit="µs", table=False)
-    collective: str = figure(table=False)
-    num_ranks: int = figure(at="ranks", table=False)
-    hosts: int = figure(table=False)
-    inside_nodes: float | None = figure(table=False)
-    mapping: str = figure(table=False)
-    bound: Bound = figure()
-    winners: tuple[collectives.Winner, ...] = figure()
-    crossings: tuple[collectives.Crossing, ...] = figure()
-    reordered: Reordered | None = figure()
-    left_out: dict[str, str] = figure()
-    phases: Phases | None = figure()
-    whole: Whole | None = figure()
-    note: str | None = figure(table=False)
-    points: tuple[Point, ...] = figure()
+    router: dict[str, object] | None
+    packet_flits: int | None = figure(unit="flits")
+    flit_bytes: float | None = figure(unit=BYTES)
+    cycle_us: float | None = figure(unit="µs")
+    collective: str
+    num_ranks: int = figure(at="ranks")
+    hosts: int
+    inside_nodes: float | None
+    mapping: str
+    bound: Bound
+    winners: tuple[collectives.Winner, ...]
+    crossings: tuple[collectives.Crossing, ...]
+    reordered: Reordered | None
+    left_out: dict[str, str]
+    phases: Phases | None
+    whole: Whole | None
+    note: str | None
+    points: tuple[Point, ...]
     ready: PreparedCollective = unseen()
 
     @property

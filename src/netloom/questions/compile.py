@@ -138,7 +138,7 @@ class Simulated(Figures):
     message_passing: float | None = figure("messages", CLOCKS, lead=True, default=None)
     phases: tuple[float, ...] | None = figure(unit=CLOCKS, default=None)
     channel_load: tuple[float, ...] | None = figure("busiest channel works", default=None)
-    note: str | None = figure(table=False)
+    note: str | None
     execution: Execution | None = unseen(default=None)
     interrupted: bool = unseen(default=False)
 
@@ -154,7 +154,7 @@ class Outcome(Figures):
         Clocks of the slower over those of the faster. None if it is open.
     """
 
-    faster: Literal["phases", "messages", "open", "none"] = figure()
+    faster: Literal["phases", "messages", "open", "none"]
     factor: float | None = figure(unit="times")
 
 
@@ -184,23 +184,23 @@ class CompiledPhases(Answer):
     KEY_TABLE: ClassVar = "phases"
 
     inside_nodes: float = figure("share of the words that stays inside nodes", SHARE)
-    app: str = figure()
-    topology: str = figure()
-    tasks: int = figure()
+    app: str
+    topology: str
+    tasks: int
     num_nodes: int = figure("nodes", at="nodes")
-    direct: bool = figure()
-    network_channels: int = figure()
-    connections: int = figure()
-    words: int = figure()
+    direct: bool
+    network_channels: int
+    connections: int
+    words: int
     num_channels: int = figure("virtual channels", at="channels")
-    per: str = figure()
+    per: str
     num_phases: int = figure("phases", at="phases", lead=True, key=True, limit="lower_bound_phases")
-    lower_bound_phases: int = figure()
-    lower_bound_why: str = figure()
+    lower_bound_phases: int
+    lower_bound_why: str
     max_channels_used: int = figure("virtual channels used", lead=True, limit="num_channels")
-    method: str = figure()
+    method: str
     phase_costs: dict[str, float] = figure(at="costs")
-    message_costs: dict[str, float] = figure()
+    message_costs: dict[str, float]
     schedule: str = figure(at="schedule.kind")
     clocks: float = figure("by schedule", CLOCKS, at="schedule.clocks", lead=True, key=True)
     lower_bound_clocks: float = figure("at least, with shared channels", CLOCKS, lead=True)
@@ -211,9 +211,9 @@ class CompiledPhases(Answer):
     lower_bound: tuple[float, ...] = figure(unit=CLOCKS, at="schedule.lower_bound")
     predicted: Predicted = figure("by formula", flat="predicted_", lead=True)
     simulated: Simulated | None = figure("simulated", flat="simulated_", lead=True)
-    limit: Limit | None = figure()
+    limit: Limit | None
     seconds: float = figure(unit="seconds")
-    interrupted: bool = figure()
+    interrupted: bool
     plan: Plan = unseen()
     timetable: Timetable = unseen()
     costs: ConSetCosts = unseen()

@@ -130,17 +130,17 @@ class CollectiveSchedule(Answer):
         The messages, their times and routes, and the network that they were made for.
     """
 
-    topology: str = figure(table=False)
-    failures: dict[str, object] | None = figure(table=False)
+    topology: str
+    failures: dict[str, object] | None
     clock: Clock = figure("bytes and seconds", table=False)
     speed: figures.ScheduleSpeed = figure(at=".")
-    root: int = figure(table=False)
+    root: int
     padded_size: float = figure("size if chunks are whole bytes", "bytes")
     method: str = figure("made of")
     rounds: int | None = figure()
-    proof: str = figure(table=False)
-    note: str | None = figure(table=False)
-    few_steps: figures.FewSteps | None = figure()
+    proof: str
+    note: str | None
+    few_steps: figures.FewSteps | None
     seconds: float = figure(unit="seconds", table=False)
     inside_nodes: float | None = figure("bytes that stay inside nodes", SHARE)
     schedule: Schedule = unseen()

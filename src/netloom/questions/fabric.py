@@ -99,8 +99,8 @@ class Channel(Figures):
     """A channel between switches, and its load by an all-to-all."""
 
     cable: Cable = figure(at=".")
-    source_node: int = figure()
-    target_node: int = figure()
+    source_node: int
+    target_node: int
     way: str = figure("up, away from hosts; down; or across")
     paths: int = figure("paths of an all-to-all")
     time: float = figure("paths over bandwidth")
@@ -110,7 +110,7 @@ class Channel(Figures):
 class Shift(Figures):
     """A shift of the hosts."""
 
-    distance: int = figure()
+    distance: int
     paths: int = figure("paths on the busiest channel")
 
 
@@ -125,7 +125,7 @@ class Sharing(Figures):
     """A cable and one of the jobs that use it."""
 
     cable: Cable = figure(at=".")
-    job: str = figure()
+    job: str
     use: float = figure("time for this job, as a share of what the job takes alone")
     together: float = figure("the same, of all jobs")
 
@@ -153,23 +153,23 @@ class FabricCheck(Answer):
 
     ABOVE: ClassVar = True
 
-    topology: str = figure(table=False)
-    shape: str = figure(table=False)
-    nodes: int = figure(table=False)
+    topology: str
+    shape: str
+    nodes: int
     size: FabricSize = figure(at=".")
-    other_end_points: int = figure(table=False)
-    routing: str = figure(table=False)
-    fallback: str | None = figure(table=False)
-    lids: bool = figure(table=False)
-    short: dict[str, str] = figure()
+    other_end_points: int
+    routing: str
+    fallback: str | None
+    lids: bool
+    short: dict[str, str]
     figures: TableFigures = figure(at=".")
     circle: tuple[HeldCable, ...] | None = figure("packets that wait for each other")
     others_circle: tuple[HeldCable, ...] | None = figure("the same of all end points")
-    cause: Cause | None = figure()
+    cause: Cause | None
     ways: tuple[WayPaths, ...] = figure("paths by where channels lead")
-    problems: tuple[Fault, ...] = figure()
-    missing: tuple[str, ...] = figure()
-    jobs: tuple[JobCost, ...] = figure()
+    problems: tuple[Fault, ...]
+    missing: tuple[str, ...]
+    jobs: tuple[JobCost, ...]
     most_shared: tuple[SharedCable, ...] = figure(at="shared_cables")
 
     network: Topology = unseen()

@@ -265,30 +265,30 @@ class ProgramMapping(Answer):
 
     ROWS: ClassVar[type[Figures]] = ComparedMapping
 
-    app: str = figure()
-    topology: str = figure()
-    tasks: int = figure()
+    app: str
+    topology: str
+    tasks: int
     num_nodes: int = figure("nodes", at="nodes")
-    allocated_nodes: int = figure()
-    routing: str = figure()
-    weight: str = figure()
+    allocated_nodes: int
+    routing: str
+    weight: str
     inside_nodes: float = figure("traffic inside nodes", SHARE)
-    between_nodes: Between = figure()
-    objective: Objective = figure()
-    before: Analysis | None = figure()
-    after: Analysis | None = figure()
-    starts: tuple[ComparedMapping, ...] = figure()
-    layout: Promise | None = figure()
-    unchanged: bool = figure()
-    own_routes: bool = figure()
-    virtual_channels: int | None = figure()
-    simulated: Simulated | None = figure()
+    between_nodes: Between
+    objective: Objective
+    before: Analysis | None
+    after: Analysis | None
+    starts: tuple[ComparedMapping, ...]
+    layout: Promise | None
+    unchanged: bool
+    own_routes: bool
+    virtual_channels: int | None
+    simulated: Simulated | None
     gain: Gain = figure(at="verdict")
-    found_by: str = figure()
-    rounds: int = figure()
+    found_by: str
+    rounds: int
     seconds: float = figure(unit="seconds")
-    interrupted: bool = figure()
-    seed: int = figure()
+    interrupted: bool
+    seed: int
     host_of: tuple[int, ...] = figure("node of each task", at="mapping")
 
     graph: ProcessGraph = unseen()

@@ -62,7 +62,7 @@ class AllToAll(Figures):
 class ShiftRow(Figures):
     """What one shift loads."""
 
-    distance: int = figure()
+    distance: int
     largest_load: Number = figure("paths on the busiest channel between routers")
     longest_time: float = figure("the same over bandwidth")
 
@@ -70,7 +70,7 @@ class ShiftRow(Figures):
 class Matching(Figures):
     """What the pairs of one random matching get on average."""
 
-    matching: int = figure()
+    matching: int
     share: float = figure("mean share of its pairs", "share of a host's")
 
 
@@ -81,12 +81,12 @@ class PermutationAnalysis(Answer):
     many: ``note`` says why.
     """
 
-    topology: str = figure(table=False)
-    hosts: int = figure(table=False)
-    routers: int = figure(table=False)
-    channels: int = figure(table=False)
-    routing: str = figure(table=False)
-    note: str | None = figure(table=False)
+    topology: str
+    hosts: int
+    routers: int
+    channels: int
+    routing: str
+    note: str | None
     bisection: EffectiveBisection | None = figure(
         at="effective_bisection", flat="effective_bisection_", lead=True, key=True
     )

@@ -142,18 +142,18 @@ class RoutedFabric(Answer):
 
     ABOVE: ClassVar = True
 
-    topology: str = figure(table=False)
+    topology: str
     size: FabricSize = figure(at=".")
-    engine: str = figure(table=False)
-    objective: str = figure(table=False)
+    engine: str
+    objective: str
     installed_name: str = figure("installed tables", at="installed", table=False)
     after: TableFigures = figure(at=".")
     changes: writing.Changes | None = figure(flat="changed_", key=True)
     before: TableFigures = figure(flat="before_")
     front: tuple[Candidate, ...] = figure("tables that none surpassed")
-    programs: tuple[ProgramCost, ...] = figure()
-    missing: tuple[str, ...] = figure()
-    fallback: str = figure(table=False)
+    programs: tuple[ProgramCost, ...]
+    missing: tuple[str, ...]
+    fallback: str
 
     network: Topology = unseen()
     installed: ForwardingTable = unseen()

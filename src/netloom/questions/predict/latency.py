@@ -93,7 +93,7 @@ class PredictedLoad(Figures):
     """
 
     offered: float = figure(unit=FLITS, head="load", lead=True, key=True)
-    saturated: bool = figure()
+    saturated: bool
     state: str = figure(lead=True, key=True)
     latency: float | None = figure(unit=CYCLES, lead=True, key=True)
     network_latency: float | None = figure(
@@ -118,10 +118,10 @@ class PredictedLoad(Figures):
 class Resource(Figures):
     """What limits a network where it saturates. ``told``: whether the model has answers above."""
 
-    what: str = figure()
-    where: str = figure()
+    what: str
+    where: str
     utilisation: float = figure("busy", SHARE)
-    told: bool = figure()
+    told: bool
 
 
 class Channel(Figures):
@@ -149,26 +149,26 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
         How far the model can be trusted, in a line: measured on such networks.
     """
 
-    traffic: str = figure(table=False)
-    inside_nodes: float = figure(table=False)
-    mapping: str | None = figure(table=False)
-    routing: str = figure(table=False)
-    vc_layers: int = figure("layers of VCs", table=False)
-    router: dict[str, object] = figure(table=False)
-    packet_flits: int = figure(unit="flits", table=False)
+    traffic: str
+    inside_nodes: float
+    mapping: str | None
+    routing: str
+    vc_layers: int = figure("layers of VCs")
+    router: dict[str, object]
+    packet_flits: int = figure(unit="flits")
     zero_load_latency: float = figure("idle", CYCLES, lead=True)
     saturation: float = figure("saturates at", FLITS, at="saturation_offered", lead=True)
     saturation_expected_error: float = figure("nine of ten saturate within", SHARE)
-    saturation_range: tuple[float, ...] = figure()
-    saturation_limit: Resource = figure()
-    latency_factor: float = figure()
-    throughput_bound: Bound = figure()
-    busiest_channel: str | None = figure()
-    flags: tuple[str, ...] = figure()
-    router_kind: str = figure()
-    trust: str = figure()
-    interrupted: bool = figure()
-    points: tuple[PredictedLoad, ...] = figure()
+    saturation_range: tuple[float, ...]
+    saturation_limit: Resource
+    latency_factor: float
+    throughput_bound: Bound
+    busiest_channel: str | None
+    flags: tuple[str, ...]
+    router_kind: str
+    trust: str
+    interrupted: bool
+    points: tuple[PredictedLoad, ...]
     network: PredictedNetwork = unseen()
     found: tuple[queueing.ChannelPrediction, ...] = unseen(default=())
 

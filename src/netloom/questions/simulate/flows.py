@@ -81,11 +81,11 @@ class FlowsQuestion(
 class FlowsAnswer(Answer):
     """What ``simulate_flows`` found."""
 
-    setup: OnSimulated = figure(at=".")
-    law: OnFlows = figure(at=".")
-    inside_nodes: float = figure(table=False)
-    program: str = figure(table=False)
-    mapping: str = figure(table=False)
+    setup: OnSimulated = figure(at=".", table=False)
+    law: OnFlows = figure(at=".", table=False)
+    inside_nodes: float
+    program: str
+    mapping: str
     finish_seconds: float | None = figure("finish", "seconds", key=True)
     ends: figures.Finishes = figure(at=".")
     alone_seconds: float = figure("longest flow alone", "seconds", key=True, lead=True)
@@ -98,15 +98,15 @@ class FlowsAnswer(Answer):
     num_flows: int = figure("flows", at="flows", key=True, lead=True)
     bytes: float = figure("sent", "bytes", lead=True)
     interrupted: bool = figure()
-    edges_within_nodes: int = figure(table=False)
-    empty_edges: int = figure(table=False)
-    ended_flows: int = figure(table=False)
+    edges_within_nodes: int
+    empty_edges: int
+    ended_flows: int
     tolerance_error: float = figure("error by the tolerance", SHARE, table=False)
-    expected_error: figures.Trust = figure()
+    expected_error: figures.Trust
     critical_path: figures.InTurn | None = figure(flat="", lead=True)
     busiest: tuple[figures.FlowsOnBusy, ...] = figure("busiest channels")
     busiest_alike: int = figure("channels used as much as the busiest", table=False)
-    busiest_together: str = figure(table=False)
+    busiest_together: str
     found: AtOnce = unseen()
     network: PreparedFlows = unseen()
     graph: ProcessGraph = unseen()

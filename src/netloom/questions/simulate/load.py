@@ -106,32 +106,32 @@ class SimulatedNetwork(network_runs.LoadedNetwork):
 class Failures(Figures):
     """What is broken, and what that costs."""
 
-    channels: tuple[str, ...] = figure()
-    nodes: tuple[str, ...] = figure()
+    channels: tuple[str, ...]
+    nodes: tuple[str, ...]
     cost: FailureCost = figure(at=".")
 
 
 class UnderLoad(Figures):
     """What answers say of a network and of the packets that come to it."""
 
-    topology: str = figure(table=False)
-    nodes: int = figure(table=False)
-    num_routers: int | None = figure("routers", at="routers", table=False, optional=True)
-    num_channels: int = figure("channels", at="channels", table=False)
-    failures: Failures | None = figure()
-    traffic: str = figure(table=False)
-    inside_nodes: float = figure(table=False)
-    arrivals: str = figure(table=False)
-    packet_law: str = figure(at="packet_flits.law", table=False)
-    packet_mean: float = figure(unit="flits", at="packet_flits.mean", table=False)
-    routing: str = figure(table=False)
-    router: dict[str, object] = figure(table=False)
+    topology: str
+    nodes: int
+    num_routers: int | None = figure("routers", at="routers", optional=True)
+    num_channels: int = figure("channels", at="channels")
+    failures: Failures | None
+    traffic: str
+    inside_nodes: float
+    arrivals: str
+    packet_law: str = figure(at="packet_flits.law")
+    packet_mean: float = figure(unit="flits", at="packet_flits.mean")
+    routing: str
+    router: dict[str, object]
     throughput_bounds: dict[str, Bound] = figure("limit of each technique")
-    flit_bytes: float | None = figure(unit="bytes", table=False)
-    cycle_us: float | None = figure(unit="µs", table=False)
-    seed: int = figure(table=False)
+    flit_bytes: float | None = figure(unit="bytes")
+    cycle_us: float | None = figure(unit="µs")
+    seed: int
     notes: tuple[str, ...] = figure("remarks", at="remarks")
-    refused: dict[str, object] = figure("techniques that are not possible, and why", table=False)
+    refused: dict[str, object] = figure("techniques that are not possible, and why")
 
     @classmethod
     def of(cls, network: SimulatedNetwork) -> UnderLoad:
@@ -223,7 +223,7 @@ class UnderLoad(Figures):
 class OfRun(Figures):
     """Which run a row of a table is of."""
 
-    switching: str = figure()
+    switching: str
     offered: float = figure(unit=FLITS)
 
 
@@ -238,7 +238,7 @@ class NodeTraffic(Figures):
     """What a node offers in one run, and what of that is accepted. Names if hosts have routers."""
 
     of: OfRun = figure(at=".")
-    node: int = figure()
+    node: int
     node_offered: float = figure("offered by the node", FLITS)
     node_accepted: float = figure("accepted of that", FLITS)
     name: str | None = figure("host", optional=True)
@@ -249,7 +249,7 @@ class Latency(Figures):
 
     of: OfRun = figure(at=".")
     packet_latency: int = figure("packet latency", CYCLES)
-    packets: int = figure()
+    packets: int
 
 
 class LoadAnswer(Answer):
@@ -320,9 +320,9 @@ class Simulation(LoadAnswer):
     """
 
     loads: tuple[float, ...] = figure("loads asked for", at="asked")
-    advice: str | None = figure(table=False)
-    interrupted: bool = figure(table=False)
-    points: tuple[Point, ...] = figure()
+    advice: str | None
+    interrupted: bool
+    points: tuple[Point, ...]
 
     @property
     def runs(self) -> tuple[Point, ...]:

@@ -100,16 +100,16 @@ class LoopSimulation(Answer):
     """What ``simulate_loop`` found, at one applied traffic or at several."""
 
     setup: OnEngine = figure(at=".")
-    inside_nodes: float = figure(table=False)
-    program: str = figure(table=False)
-    mapping: str = figure(table=False)
+    inside_nodes: float
+    program: str
+    mapping: str
     message_flits: int = figure("messages, each waited for", "flits", lead=True)
     edges_within_nodes: int = figure("edges between tasks of one node")
     silent_tasks: int = figure("tasks that send nothing over the network")
     applied_asked: tuple[float, ...] = figure(at="asked")
-    saturation: Limit | None = figure()
-    points: tuple[Point, ...] = figure()
-    interrupted: bool = figure(table=False)
+    saturation: Limit | None
+    points: tuple[Point, ...]
+    interrupted: bool
     network: PreparedNetwork = unseen()
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.base.figures import FLITS, figure, framed
+from netloom.base.figures import FLITS, framed
 from netloom.base.progress import patience
 from netloom.base.words import begun, counted, listed, number
 from netloom.questions import terminal
@@ -57,8 +57,8 @@ class NetworkSaturation(LoadAnswer):
 
     ROWS: ClassVar = Point
 
-    advice: str | None = figure(table=False)
-    points: tuple[Search, ...] = figure()
+    advice: str | None
+    points: tuple[Search, ...]
 
     @property
     def interrupted(self) -> bool:

@@ -122,7 +122,7 @@ class OfCycles(Figures):
         "unhindered latency", figures.TIME, flat="unhindered_latency_"
     )
     cycles: int = figure("simulated", CYCLES)
-    busiest_host_channel: figures.UsedChannel | None = figure()
+    busiest_host_channel: figures.UsedChannel | None
 
 
 class OfFlows(Figures):
@@ -137,7 +137,7 @@ class OfFlows(Figures):
     slowdown: figures.Spread = figure(
         "times as long as alone", flat="slowdown_", key=True, lead=True
     )
-    expected_error: figures.Trust = figure()
+    expected_error: figures.Trust
 
 
 class TraceReplay(Answer):
@@ -146,16 +146,16 @@ class TraceReplay(Answer):
     ``ideal_finish`` is when it would have finished had no row waited for channels, or a processor.
     """
 
-    setup: engines.OnSimulated = figure(at=".")
-    routers: engines.OnRouters | None = figure(at=".", optional=True)
-    law: engines.OnFlows | None = figure(at=".", optional=True)
-    time_unit: Literal["cycles", "seconds"] = figure(table=False)
-    size_unit: Literal["flits", "bytes"] = figure(table=False)
-    trace: str = figure(table=False)
-    tasks: int = figure(table=False)
+    setup: engines.OnSimulated = figure(at=".", table=False)
+    routers: engines.OnRouters | None = figure(at=".", table=False, optional=True)
+    law: engines.OnFlows | None = figure(at=".", table=False, optional=True)
+    time_unit: Literal["cycles", "seconds"]
+    size_unit: Literal["flits", "bytes"]
+    trace: str
+    tasks: int
     num_entries: int = figure(at="entries", table=False)
-    mapping: str = figure(table=False)
-    inside_nodes: float = figure(table=False)
+    mapping: str
+    inside_nodes: float
     finish: Number | None = figure(unit=figures.TIME, key=True, lead=True)
     ideal_finish: Number | None = figure(
         "finish if nothing waited", figures.TIME, key=True, lead=True
@@ -171,12 +171,12 @@ class TraceReplay(Answer):
     )
     interrupted: bool = figure()
     num_rows: int = figure(at="rows", table=False)
-    rows_complete: int = figure(table=False)
-    longest_wait: figures.Wait | None = figure()
+    rows_complete: int
+    longest_wait: figures.Wait | None
     parallelism: dict[str, float] | None = figure("critical path by parallelism", figures.TIME)
     slowest_messages: tuple[figures.Message, ...] = figure("slowest messages")
     busiest: tuple[figures.UsedChannel, ...] = figure("busiest channels")
-    note: str | None = figure(table=False)
+    note: str | None
     run: TraceRun = unseen()
     network: engines.PreparedNetwork | engines.PreparedFlows = unseen()
 

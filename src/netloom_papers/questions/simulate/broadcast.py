@@ -54,7 +54,7 @@ class BroadcastSimulation(Answer):
     ``network`` is that of an answer that was asked just now.
     """
 
-    setup: OnEngine = figure(at=".")
+    setup: OnEngine = figure(at=".", table=False)
     traffic: str = figure(table=False)
     lengths: MessageLengths = figure("lengths of messages", at="packet_flits")
     broadcast: float = figure("share of broadcasts", SHARE, table=False)

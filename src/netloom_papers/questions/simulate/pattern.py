@@ -34,7 +34,7 @@ class PatternSimulation(Answer):
     ``nodes``, those that take part, and ``network`` are of an answer that was asked just now.
     """
 
-    setup: OnEngine = figure(at=".")
+    setup: OnEngine = figure(at=".", table=False)
     pattern: str = figure(table=False)
     active_nodes: int = figure("nodes of the pattern", lead=True)
     interrupted: bool = figure(table=False)

@@ -75,7 +75,7 @@ class TransactionSimulation(Answer):
         Where, of an answer that was asked just now.
     """
 
-    setup: OnEngine = figure(at=".")
+    setup: OnEngine = figure(at=".", table=False)
     inside_nodes: float = figure(table=False)
     program: str = figure(table=False)
     silent_tasks: int = figure(table=False)
