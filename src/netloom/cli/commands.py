@@ -414,7 +414,7 @@ def _explorer() -> Output:
     """Return the page that any answer about channels can be written to."""
     from netloom.questions.outputs import Output
 
-    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    def write(answer: Any, path: Path) -> str:
         from netloom.pages.explorer.file import explore
 
         return f"Explorer: {explore(answer, path)}"
@@ -581,24 +581,26 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
     """Ask what was given, write the files that were asked for, and show the answer."""
     outputs = outputs_of(kind)
     files = {each: values[each.name] for each in outputs if values[each.name] is not None}
-    settings = {each.name: values[each.name] for output in outputs for each in output.settings}
     as_json = bool(values["as_json"])
     for output, path in files.items():
         output.check(path)
     check_apart(files.values())
+
+    def settings(output: Output) -> dict[str, str]:
+        return {each.name: values[each.name] for each in output.settings}
+
     with compilation_announced():
         from netloom.questions.base import ask
 
         question = ask(kind.question, _fields(kind, given, files))
         ready = kind.prepare(question)
         for output in outputs:
-            if output.refuse and (
-                output in files or given.keys() & {s.name for s in output.settings}
-            ):
-                output.refuse(question, ready, settings)
+            own = settings(output)
+            if output.refuse and (output in files or given.keys() & own.keys()):
+                output.refuse(question, ready, **own)
         answer = kind.find(question, ready)
     figures = answer.to_dict()
-    writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
+    writers = [partial(each.write, answer, path, **settings(each)) for each, path in files.items()]
     with files_written(writers, quiet=as_json):
         if as_json:
             print_json(figures)

@@ -533,14 +533,14 @@ def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | N
     check_rank_file(form, len(ready.host_of), computers, places, hosts)
 
 
-def _refuse_cycles(question: CollectiveQuestion, _: Any, __: Mapping[str, str]) -> None:
+def _refuse_cycles(question: CollectiveQuestion, _: Any) -> None:
     """Raise InputError if no run keeps the times of single messages."""
     if question.engine != "flow":
         wanted = "engine flow; or --goal FILE, and simulate trace FILE with --perfetto"
         raise InputError("perfetto", f"engine {question.engine}", wanted)
 
 
-def _write_goal(answer: CollectiveTimes, path: Path, _: Mapping[str, str]) -> str:
+def _write_goal(answer: CollectiveTimes, path: Path) -> str:
     """Write the fastest algorithm at the largest size, as it was run."""
     best, algorithm = answer.fastest
     write_goal(algorithm.program(best.chunks), best.size, path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from operator import methodcaller
@@ -480,7 +480,7 @@ def _check_programs(path: Path) -> None:
         raise InputError(str(path), f"suffix '{path.suffix}'", "a .json file or a folder")
 
 
-def _write_programs(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_programs(answer: Any, path: Path) -> str:
     make_folder(path.parent)
     programs = answer.programs()
     if path.suffix == ".json":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -298,7 +298,7 @@ class CollectiveSchedule(Answer):
         return {"use of channels": use_over_time(self.use(), self.speed.finish_seconds)}
 
 
-def _write_msccl(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_msccl(answer: Any, path: Path) -> str:
     from netloom.workload.programs.collectives.msccl import write_msccl
 
     make_folder(path.parent)
@@ -306,7 +306,7 @@ def _write_msccl(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     return f"MSCCL XML: {path}"
 
 
-def _refuse_msccl(question: Any, _: Any, __: Mapping[str, str]) -> None:
+def _refuse_msccl(question: Any, _: Any) -> None:
     """Refuse a collective that MSCCL XML has no name for before any work is done."""
     from netloom.workload.programs.collectives.msccl import NAMES
 

@@ -975,13 +975,13 @@ RANK_FILE = rank_file_output(
 )
 
 
-def _refuse_routes(_: MappingQuestion, task: MappingTask, __: Mapping[str, str]) -> None:
+def _refuse_routes(_: MappingQuestion, task: MappingTask) -> None:
     """Raise InputError if the mapping has no routes of its own."""
     if task.layout is None or task.layout.routes is None:
         raise InputError("routes", "the network's own", "a layout that has routes, such as tiles")
 
 
-def _write_routes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_routes(answer: Any, path: Path) -> str:
     write_routes(answer.network, answer.routes, path)
     return f"Routes: --routing routes:{path}"
 

@@ -417,7 +417,7 @@ def _replayed(trace: Any, fabric: Mapping[str, Any], size: float) -> Replayed:
 def plan_output(said: str) -> Output:
     """Return the output of the plan file of an answer."""
 
-    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    def write(answer: Any, path: Path) -> str:
         make_folder(path.parent)
         answer.write(path)
         return f"Plan: {path}"

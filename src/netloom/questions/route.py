@@ -414,12 +414,12 @@ def _least(ratio: float, bound: str) -> str:
     return f"{number(ratio)}× the least possible ({bound})"
 
 
-def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute, __: Mapping[str, str]) -> None:
+def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute) -> None:
     """Raise InputError before the search if the fabric has no LIDs to write. ``name``: the file."""
     addressed(ready.network, name)
 
 
-def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_tables(answer: Any, path: Path) -> str:
     writing.write_lfts(answer.network, answer.forwarding, path)
     line = f"Tables: {path}. OpenSM loads them: opensm -R file -U {path}"
     if answer.after.lanes > 1:
@@ -427,22 +427,22 @@ def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     return line
 
 
-def _write_levels(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_levels(answer: Any, path: Path) -> str:
     lines = writing.write_levels(answer.network, answer.forwarding, path)
     return f"Service levels: {path}, {lines:,} lines"
 
 
-def _write_policy(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_policy(answer: Any, path: Path) -> str:
     writing.write_qos_policy(answer.network, answer.forwarding, path)
     return f"Policy of service: {path}. OpenSM reads it: -Q -Y {path}"
 
 
-def _write_changes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_changes(answer: Any, path: Path) -> str:
     writing.write_changes(answer.changes, path)
     return f"Changes: {path}"
 
 
-def _write_slurm(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_slurm(answer: Any, path: Path) -> str:
     return (
         f"Slurm's topology: {path}, {writing.write_slurm_topology(answer.network, path)} switches"
     )
@@ -463,7 +463,7 @@ SLURM = Output(
     "The tree as Slurm's topology.conf or .yaml.",
     _write_slurm,
     check_in_folder,
-    refuse=lambda _, ready, __: writing.tree_of(ready.network),
+    refuse=lambda _, ready: writing.tree_of(ready.network),
 )
 
 
