@@ -202,13 +202,11 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
             near[busy] = first + 0.36 * (last - first) + (DISC + 3.0) * off
     discs = discs_on(traffic, (drawn,), words, near)
     wide = max(across, min(width, SLIM))
-    listed, names, below = named_below(traffic, tall + BELOW, wide)
     note = "a node's number: its row's and its column's added; " if grid.folded else ""
     note += "lines lie right of their direction"
     note += ", stubs lead to the number at their end" if grid.far.any() else ""
-    words, discs = [*words, *names], (*discs, *listed)
-    scene = Scene(wide, tall + BELOW + below, (drawn,), (), tuple(words), discs, note=note)
-    return replace(scene, dots=(dots,), arrows=tuple(arrows))
+    scene = Scene(wide, tall + BELOW, (drawn,), (), tuple(words), discs, note=note)
+    return named_below(traffic, replace(scene, dots=(dots,), arrows=tuple(arrows)), wide)
 
 
 def _grid(topology: Topology, width: float) -> _Grid:
@@ -357,25 +355,30 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
             some = f"{len(shown):,} of {hot:,}" if len(shown) < hot else f"{hot:,}"
             note = f"colored: {some} above {100 * HOT:.0f} % of the busiest; {note}"
     base = _in_places(traffic, placed, shown, width)
-    (drawn,), boxes, words = base.channels, base.boxes, base.words
     rim = _rim(traffic, placed)
     assert rim.points is not None  # numbers of hosts' channels: inside of their routers' bars
     inwards = np.stack([RIM / 2 + BAR + DISC + 22.0 * np.arange(3), np.zeros(3)], axis=1)
     turned = inwards * np.where(receives(traffic, rim.channel), -1.0, 1.0)[:, None, None]
     places = rim.points.mean(axis=1)[:, None] + turned
     inside = dict(zip(rim.channel.tolist(), places, strict=True))
-    discs = discs_on(traffic, (drawn, rim), words, inside)
+    channels = (*base.channels, rim)
+    discs = discs_on(traffic, channels, base.words, inside)
+    base = replace(base, channels=channels, discs=discs, bundles=bundles, note=note)
     beside = width >= 560
-    foot = base.height
-    listed, names, below = named_below(traffic, foot, 0.48 * width if beside else width)
-    right = beside and listed
-    left, top = (0.5 * width, foot) if right else (0.0, foot + below + (8 if listed else 0))
+    listed = named_below(traffic, base, 0.48 * width if beside else width)
+    left, top = 0.0, listed.height + 8 * bool(traffic.busiest)
+    if beside and traffic.busiest:
+        left, top = 0.5 * width, base.height
     matrices = uplink_matrices(traffic, laid, left, top, width - left)
     if beside and not matrices.channels:
-        listed, names, below = named_below(traffic, foot, width)
-    channels, height = (drawn, rim, *matrices.channels), max(foot + below, matrices.height)
-    boxes, words = (*boxes, *matrices.boxes), (*words, *names, *matrices.words)
-    return Scene(width, height, channels, boxes, words, (*discs, *listed), bundles, note=note)
+        listed = named_below(traffic, base, width)
+    return replace(
+        listed,
+        height=max(listed.height, matrices.height),
+        channels=(*channels, *matrices.channels),
+        boxes=(*base.boxes, *matrices.boxes),
+        words=(*listed.words, *matrices.words),
+    )
 
 
 def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> tuple[Scene, Floats]:
@@ -901,12 +904,17 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     pitch = float(slot * part.min(initial=1.0))
     hosts = straight(ended, ring.at(at, first), ring.at(at, first + HOSTS), pitch)
     discs = discs_on(traffic, (chords, hosts), words, places)
-    listed, names, below = named_below(traffic, end + 16, width, left)
-    channels, height = (chords, local, hosts, matrix), max(base.height, end + 16 + below)
-    marks = marked_squares(traffic, local) if ring.square else ()
-    rim = () if not ring.square and len(local.channel) else base.bundles
-    found = Scene(width, height, channels, base.boxes, (*words, *names), (*discs, *listed), rim)
-    return replace(found, note=note, marks=marks)
+    found = replace(
+        base,
+        width=width,
+        channels=(chords, local, hosts, matrix),
+        words=tuple(words),
+        discs=discs,
+        bundles=() if not ring.square and len(local.channel) else base.bundles,
+        marks=marked_squares(traffic, local) if ring.square else (),
+        note=note,
+    )
+    return named_below(traffic, found, width, end + 16, left)
 
 
 def every_chord(traffic: Traffic, across: float) -> Scene:

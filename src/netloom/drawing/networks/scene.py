@@ -8,7 +8,7 @@ channels of hosts are a thin rim at what they join, or squares below a picture w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Literal, NamedTuple
 
@@ -254,14 +254,14 @@ def beside_squares(
 
 
 def named_below(
-    traffic: Traffic, top: float, width: float, start: float = 0.0
-) -> tuple[list[Disc], list[Word], float]:
-    """Return the list of the busiest channels under a picture: discs, words, and its height.
+    traffic: Traffic, scene: Scene, width: float, top: float | None = None, start: float = 0.0
+) -> Scene:
+    """Return a scene with the list of the busiest channels under it: discs and words.
 
     Each has its name, what it carries, and how that compares, in as many lines as fit between
-    ``start`` and ``width``.
+    ``start`` and ``width``. The list begins at ``top``: by default where the scene ends.
     """
-    discs, words, y = [], [], top
+    discs, words, y = [*scene.discs], [*scene.words], scene.height if top is None else top
     left = start + 2 * DISC + 6
     longest = max((width_of(traffic.name(each), bold=True) for each in traffic.busiest), default=0)
     for number, channel in enumerate(traffic.busiest, 1):
@@ -284,7 +284,8 @@ def named_below(
     if more := traffic.as_busy:
         words.append(Word(left, y + LINE / 2, f"and {more:,} more as busy"))
         y += LINE + 5
-    return discs, words, y - top
+    height = max(scene.height, y)
+    return replace(scene, height=height, words=tuple(words), discs=tuple(discs))
 
 
 # -- curves and squares ----------------------------------------------------------------------------

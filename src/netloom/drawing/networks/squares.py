@@ -191,14 +191,12 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
     there = ~np.isnan(traffic.time[channel])
     drawn = as_squares(traffic, channel[there], np.concatenate(placed)[there])
     discs = beside_squares(traffic, drawn, words, (look.width, top))
-    listed, names, below = named_below(traffic, top + 4, look.width)
-    words += names
+    scene = Scene(0.0, top + 4, (drawn,), tuple(boxes), tuple(words), discs, note=look.note)
+    scene = replace(scene, cells=tuple(cells), marks=marked_squares(traffic, drawn))
+    scene = named_below(traffic, scene, look.width)
     right = [box.x + box.width + look.strip for box in boxes]
-    right += [word.extent[1] for word in words]
-    wide = max(*right, min(look.width, SLIM))
-    scene = Scene(wide, top + 4 + below, (drawn,), tuple(boxes), tuple(words), (*discs, *listed))
-    marks = marked_squares(traffic, drawn)
-    return replace(scene, cells=tuple(cells), note=look.note, marks=marks)
+    right += [word.extent[1] for word in scene.words]
+    return replace(scene, width=max(*right, min(look.width, SLIM)))
 
 
 def _strips(traffic: Traffic, panel: Panel, x: float, y: float, cell: float, what: str) -> Cells:
@@ -508,9 +506,8 @@ def profile_scene(traffic: Traffic, width: float) -> Scene:
         words += said
         top += APART
     bars, said, box, top = _profile(traffic, top, min(width, 620.0))
-    listed, names, below = named_below(traffic, top + APART, width)
-    height, words = top + APART + below, [*words, *said, *names]
-    return Scene(width, height, (), (box,), tuple(words), tuple(listed), cells=(*cells, bars))
+    scene = Scene(width, top + APART, (), (box,), (*words, *said), cells=(*cells, bars))
+    return named_below(traffic, scene, width)
 
 
 def _sums(topology: Topology) -> list[Sums]:
