@@ -372,13 +372,7 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     matrices = uplink_matrices(traffic, laid, left, top, width - left)
     if beside and not matrices.channels:
         listed = named_below(traffic, base, width)
-    return replace(
-        listed,
-        height=max(listed.height, matrices.height),
-        channels=(*channels, *matrices.channels),
-        boxes=(*base.boxes, *matrices.boxes),
-        words=(*listed.words, *matrices.words),
-    )
+    return listed + matrices
 
 
 def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> tuple[Scene, Floats]:
@@ -892,8 +886,8 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     left, top = (across + 30, TOP) if beside else (0.0, 2 * TOP + across + 16)
     group = np.stack([routers.channel_source, routers.channel_target]).astype(np.int64)
     group //= shape.routers
-    matrix, words, end = _groups(traffic, group, left, top, width - left)
-    words += base.words
+    matrix = _groups(traffic, group, left, top, width - left)
+    words = base.words + matrix.words
     inner = [each for each in traffic.busiest if each in set(local.channel.tolist())]
     places = {each: _by_number(ring, int(group[0, each])) for each in inner}
     ended, router = ports(traffic)  # short lines outside the rim, of each router senders first
@@ -906,15 +900,13 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     discs = discs_on(traffic, (chords, hosts), words, places)
     found = replace(
         base,
-        width=width,
-        channels=(chords, local, hosts, matrix),
-        words=tuple(words),
+        channels=(chords, local, hosts),
         discs=discs,
         bundles=() if not ring.square and len(local.channel) else base.bundles,
         marks=marked_squares(traffic, local) if ring.square else (),
         note=note,
     )
-    return named_below(traffic, found, width, end + 16, left)
+    return named_below(traffic, found + matrix, width, matrix.height + 16, left)
 
 
 def every_chord(traffic: Traffic, across: float) -> Scene:
@@ -1007,9 +999,7 @@ def _by_number(ring: _Ring, group: int) -> Floats:
     return np.concatenate([near[:4], between, near[4:]])
 
 
-def _groups(
-    traffic: Traffic, group: Ints, left: float, top: float, room: float
-) -> tuple[Channels, list[Word], float]:
+def _groups(traffic: Traffic, group: Ints, left: float, top: float, room: float) -> Scene:
     """Return the group × group matrix: the busiest channel from a group to another."""
     assert isinstance(traffic.topology.family, DragonflyShape)
     groups = traffic.topology.family.groups
@@ -1025,4 +1015,5 @@ def _groups(
     what = "busiest from group to group"
     words.append(Word(left, top - 1.5 * LINE, what, style="network-heading"))
     words.append(Word(left, top - LINE / 2, "rows send, columns receive"))
-    return as_squares(traffic, channels, squares, again=True), words, y + len(names) * cell
+    drawn = as_squares(traffic, channels, squares, again=True)
+    return Scene(left + room, y + len(names) * cell, (drawn,), words=tuple(words))

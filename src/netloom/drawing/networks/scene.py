@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -163,6 +163,13 @@ class Scene:
     arrows: tuple[Arrow, ...] = ()
     marks: tuple[Box, ...] = ()
     note: str = field(default="", kw_only=True)
+
+    def __add__(self, other: Scene) -> Scene:
+        """Return both in one place."""
+        size = max(self.width, other.width), max(self.height, other.height)
+        _, _, *names = vars(self)
+        parts: Any = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return Scene(*size, **parts)
 
 
 # -- the busiest channels --------------------------------------------------------------------------

@@ -324,15 +324,16 @@ def _with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     )
     middle = (first + last) / 2 + (DISC + 6) * np.array([-way[1], way[0]])
     arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
-    return replace(
-        scene,
-        height=max(scene.height, top + LINE + HIGH + 2 * DISC + 6),
-        channels=(*scene.channels, hot),
-        bundles=(*scene.bundles, Bundles(outlines, np.full(len(edges), 1.0))),
-        arrows=(*scene.arrows, arrow),
-        discs=(Disc(float(middle[0]), float(middle[1]), number), *scene.discs),
-        words=(*scene.words, *words),
+    key = Scene(
+        scene.width,
+        top + LINE + HIGH + 2 * DISC + 6,
+        (hot,),
+        words=tuple(words),
+        discs=(Disc(float(middle[0]), float(middle[1]), number),),
+        bundles=(Bundles(outlines, np.full(len(edges), 1.0)),),
+        arrows=(arrow,),
     )
+    return key + scene  # whose discs end with the list
 
 
 def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
@@ -450,11 +451,10 @@ def with_hosts(traffic: Traffic, scene: Scene | None, width: float) -> Scene | N
         squares.append(squares_at(0.0, top, row, column, side))
         top += side * (int(row.max(initial=-1)) + 1) + 6
     drawn = as_squares(traffic, shown, np.concatenate(squares))
-    discs = (*beside_squares(traffic, drawn, words, (width, top)), *scene.discs)
-    marks = (*scene.marks, *marked_squares(traffic, drawn))
-    channels, words = (*scene.channels, drawn), [*scene.words, *words]
-    found = replace(scene, height=top, channels=channels, words=tuple(words))
-    return replace(found, discs=discs, marks=marks)
+    discs = beside_squares(traffic, drawn, words, (width, top))
+    marks = marked_squares(traffic, drawn)
+    hosts = Scene(scene.width, top, (drawn,), (), tuple(words), discs, marks=marks)
+    return hosts + scene  # whose discs end with the list
 
 
 # -- means and all in falling order ----------------------------------------------------------------
@@ -497,16 +497,10 @@ class Sums(NamedTuple):
 
 def profile_scene(traffic: Traffic, width: float) -> Scene:
     """Return means by row, plane or line, if there are such, and all channels in falling order."""
-    cells: list[Cells] = []
-    words: list[Word] = []
-    top = 0.0
+    scene = Scene(width, 0.0)
     for sums in _sums(traffic.topology):
-        part, said, top = _matrix(traffic, sums, top, width)
-        cells.append(part)
-        words += said
-        top += APART
-    bars, said, box, top = _profile(traffic, top, min(width, 620.0))
-    scene = Scene(width, top + APART, (), (box,), (*words, *said), cells=(*cells, bars))
+        scene += _matrix(traffic, sums, scene.height, width)
+    scene += _profile(traffic, scene.height, min(width, 620.0))
     return named_below(traffic, scene, width)
 
 
@@ -543,10 +537,8 @@ def _sums(topology: Topology) -> list[Sums]:
     ]
 
 
-def _matrix(
-    traffic: Traffic, sums: Sums, top: float, width: float
-) -> tuple[Cells, list[Word], float]:
-    """Return a matrix of means with its names, and where it ends."""
+def _matrix(traffic: Traffic, sums: Sums, top: float, width: float) -> Scene:
+    """Return a matrix of means with its names."""
     many = len(sums.rows)
     margin = max(map(width_of, sums.rows)) + 8
     side = float(np.clip((width - margin) / sums.columns, LEAST_CELL, LARGEST_CELL))
@@ -565,10 +557,11 @@ def _matrix(
     words += row_words(sums.rows, margin, y, high)
     numbers = [*map(str, range(sums.columns))]
     words += column_words(numbers, margin, top + 1.5 * LINE + 3, side)
-    return Cells(places, mean, said), words, y + many * high
+    cells = Cells(places, mean, said)
+    return Scene(width, y + many * high + APART, words=tuple(words), cells=(cells,))
 
 
-def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Word], Box, float]:
+def _profile(traffic: Traffic, top: float, width: float) -> Scene:
     """Return all channels in falling order: bars, words, and the line that they stand on.
 
     Bars are in proportion to the busiest channel of all pictures that are compared. Changes go from
@@ -607,4 +600,5 @@ def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Wo
         for at in (0, 25, 50, 75, 100)
     ]
     line = Box(margin, zero, step * len(parts), 1.0, "network-bar")
-    return Cells(places, mean, said), words, line, foot + LINE
+    cells, height = Cells(places, mean, said), foot + LINE + APART
+    return Scene(width, height, boxes=(line,), words=tuple(words), cells=(cells,))
