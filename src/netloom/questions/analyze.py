@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,7 +50,7 @@ from netloom.machines import Machine, machine_names
 from netloom.mapping import gains
 from netloom.mapping.allocation import place_program
 from netloom.questions import fields, named
-from netloom.questions.answers import Answer, Measure, Verdict, table
+from netloom.questions.answers import Answer, Columns, Measure, Parts, Verdict, table
 from netloom.questions.base import MOST, option
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
@@ -508,13 +508,13 @@ class Analysis(Answer):
         return pl.DataFrame(paths_of(self.mapped, self.node_of, self.slowdowns), nan_to_null=True)
 
     @table(MappedChannel)
-    def channels(self) -> Mapping[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel: its two vertices and its load. Those of hosts come last."""
         pairs = pairs_by_channel(self.mapped, self.routed)
         return channels_of(self.network, self.mapped.contention, pairs)
 
     @table(MappedNode)
-    def nodes(self) -> Mapping[str, Any]:
+    def nodes(self) -> Columns:
         """Return one row per node: what it sends, and its saturation (estimate and bound)."""
         return nodes_of(self.mapped, self.node_of)
 
@@ -524,7 +524,7 @@ class Analysis(Answer):
         return self.random
 
     @table(ContentionCount)
-    def path_contention(self) -> Mapping[str, Any]:
+    def path_contention(self) -> Columns:
         """Return how many paths meet how many others: of this mapping, and of all random ones.
 
         One row per mapping (``own`` or ``random``) and path contention level that occurs.
@@ -550,7 +550,7 @@ class Analysis(Answer):
         beside = beside or list(drawn.values())
         return [channels, column(*beside)] if beside else [channels]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the network by load, what loads do to nodes, and random mappings beside."""
         from netloom.drawing.loads import LoadLimits, met_by_paths
         from netloom.drawing.networks.chart import LOAD, ON

@@ -215,8 +215,14 @@ def _wrapped(said: str, width: int, indent: str) -> list[str]:
 A = TypeVar("A", bound="Answer")
 T = TypeVar("T")
 
-Rows: TypeAlias = Mapping[str, Any] | Sequence[Figures]
+Columns: TypeAlias = Mapping[str, Any]
+"""The columns of a table, by name."""
+
+Rows: TypeAlias = Columns | Sequence[Figures]
 """The columns of a table, or its rows."""
+
+Parts: TypeAlias = dict[str, Any]
+"""The parts of a picture, by name."""
 
 MOST_ROWS = 5
 """Rows of a list of records that a terminal shows."""
@@ -270,7 +276,7 @@ class Answer(Figures):
         """What it is of: program, network and mapping, in short."""
         return ""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the parts of its picture, by name. None: it has no picture."""
         return {}
 

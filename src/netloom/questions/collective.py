@@ -24,7 +24,7 @@ from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import outputs, terminal
-from netloom.questions.answers import Answer, Grade, Verdict
+from netloom.questions.answers import Answer, Grade, Parts, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective, prepare
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
@@ -479,7 +479,7 @@ class CollectiveTimes(Answer):
             said.append(f"grey: {', '.join(grey)}; circles: the lead changes")
         return said
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return bus bandwidth by size, or bars of the algorithms at the only one."""
         from netloom.drawing.collectives import bandwidth_bars, bandwidth_curves
 

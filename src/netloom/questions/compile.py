@@ -34,7 +34,7 @@ from netloom.phases.timetables import (
     predicted_clocks,
 )
 from netloom.questions import named, terminal
-from netloom.questions.answers import Answer, Verdict, table as table_of
+from netloom.questions.answers import Answer, Columns, Verdict, table as table_of
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.outputs import PERFETTO, Output, picture_output
@@ -381,24 +381,24 @@ class CompiledPhases(Answer):
         return phases_timeline(self.plan, self.timetable, self.costs, run)
 
     @table_of(plan_files.Phase)
-    def phases(self) -> dict[str, Any]:
+    def phases(self) -> Columns:
         """Return one row per phase. ``simulated`` where phases were simulated."""
         run = self.simulated.phases if self.simulated else None
         simulated = {} if run is None else {"simulated": run}
         return plan_files.sums_of_phases(self.plan, self.timetable, self.costs) | simulated
 
     @table_of(plan_files.Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per phase and channel that is used in it."""
         return plan_files.sums_of_channels(self.plan)
 
     @table_of(plan_files.Node)
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Columns:
         """Return one row per node: the words that its processor moves."""
         return plan_files.sums_of_nodes(self.plan, self.costs)
 
     @table_of(plan_files.Connection)
-    def table(self) -> dict[str, Any]:
+    def table(self) -> Columns:
         """Return one row per connection. If phases were simulated, with those times, too."""
         run = self.simulated.execution if self.simulated else None
         return plan_files.sums_of_connections(self.plan, self.timetable, run)

@@ -25,7 +25,7 @@ from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Schedule
 from netloom.questions import fields, terminal
-from netloom.questions.answers import Answer, Verdict, table
+from netloom.questions.answers import Answer, Columns, Verdict, table
 from netloom.questions.base import Question, argument, option
 from netloom.questions.named import allocated, check_apart, network_of, provenance_of, routing_of
 from netloom.questions.outputs import PERFETTO, PLOT, Output
@@ -268,18 +268,18 @@ class CollectiveSchedule(Answer):
         return schedule_timeline(self.schedule)
 
     @table(figures.Point)
-    def frontier(self) -> dict[str, Any]:
+    def frontier(self) -> Columns:
         """Return the schedules of few steps that matter. No rows if others were asked for."""
         rows = self.few_steps.frontier if self.few_steps else ()
         return {each.name: [each.of(row) for row in rows] for each in leaves(figures.Point)}
 
     @table(figures.Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return what crosses each channel, the busiest first."""
         return figures.channels_of(self.schedule)
 
     @table(figures.Use)
-    def use(self) -> dict[str, Any]:
+    def use(self) -> Columns:
         """Return how much of the busiest channels is used in each part of the time."""
         return figures.use_of(self.schedule)
 

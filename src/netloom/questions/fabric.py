@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os.path import isfile
 from pathlib import PurePath
@@ -37,7 +37,17 @@ from netloom.fabrics.figures import (
 from netloom.fabrics.program import Job, JobCost, SharedCable, flows_of, shared_by
 from netloom.mapping.allocation import allocated_hosts, hosts_but, places_of
 from netloom.questions import terminal
-from netloom.questions.answers import MARKS, Answer, Grade, Mark, Measure, Verdict, table
+from netloom.questions.answers import (
+    MARKS,
+    Answer,
+    Columns,
+    Grade,
+    Mark,
+    Measure,
+    Parts,
+    Verdict,
+    table,
+)
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode, refuse
 from netloom.questions.named import network_again, network_of, provenance_of
@@ -358,7 +368,7 @@ class FabricCheck(Answer):
         yield f"tables: {self.routing}{made}"
 
     @table(Channel)
-    def channels(self) -> Mapping[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel between routers: its ends, and its load by an all-to-all."""
         net, tables = self.network, self.forwarding
         count = net.num_network_channels
@@ -379,7 +389,7 @@ class FabricCheck(Answer):
         } | ({} if count and not leads_to else {"leads_to": leads_to})
 
     @table(Shift)
-    def shift_table(self) -> Mapping[str, Any]:
+    def shift_table(self) -> Columns:
         """Return one row per shift of the hosts: its distance, and paths on the busiest channel."""
         return {"distance": self.figures.distance, "paths": self.figures.largest_of_shifts}
 
@@ -402,7 +412,7 @@ class FabricCheck(Answer):
         name = self.topology.removeprefix("fabric:")
         return [f"{name}: {self.size.words()}; {self.routing}"]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the network, what jobs cost each other, and the paths of each channel."""
         from netloom.drawing.axes import ranked
         from netloom.drawing.fabrics import by_way, slowdowns

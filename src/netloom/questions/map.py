@@ -59,7 +59,7 @@ from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, objec
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import fields, named, terminal
 from netloom.questions.analyze import Analysis, MappedNetwork
-from netloom.questions.answers import Answer, Mark, Measure, Verdict, table
+from netloom.questions.answers import Answer, Columns, Mark, Measure, Parts, Verdict, table
 from netloom.questions.base import MOST, ask, option
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
@@ -631,7 +631,7 @@ class ProgramMapping(Answer):
     # Tables.
 
     @table(Channel)
-    def channels(self) -> Mapping[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel under identity (``before``) and under the mapping (``after``).
 
         As ``Analysis.channels`` has them, with loads of 0 if nothing crosses the network.
@@ -649,7 +649,7 @@ class ProgramMapping(Answer):
         return pl.concat(tables, how="diagonal_relaxed").to_dict(as_series=False)
 
     @table(ContentionCount)
-    def path_contention(self) -> Mapping[str, Any]:
+    def path_contention(self) -> Columns:
         """Return how many paths meet how many others, ``before`` and ``after``."""
         both = zip(WHEN, (self.before, self.after), strict=True)
         return contention_counts(
@@ -679,7 +679,7 @@ class ProgramMapping(Answer):
         below = alt.hconcat(drawn["objective"], drawn["falling"], spacing=40)
         return [alt.vconcat(rows, below, spacing=26)]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the networks, what the mapping changes, and all channels by load."""
         return {**self.networks(), **self._compared()}
 

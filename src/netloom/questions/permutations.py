@@ -16,7 +16,7 @@ from netloom.base.words import counted, number, percent
 from netloom.contention import effective_bisection, shift_loads
 from netloom.contention.permutations import EffectiveBisection, Shifts
 from netloom.mapping.allocation import allocated_hosts
-from netloom.questions.answers import Answer, Verdict, table
+from netloom.questions.answers import Answer, Columns, Parts, Verdict, table
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
 from netloom.questions.named import network_of, provenance_of, routing_of
@@ -130,13 +130,13 @@ class PermutationAnalysis(Answer):
         return Verdict(mark, said, "", lines, route, note)
 
     @table(ShiftRow)
-    def shift_table(self) -> dict[str, Any]:
+    def shift_table(self) -> Columns:
         """Return one row per shift: its distance, and what it loads."""
         names = ("distance", "largest_load", "longest_time")
         return {name: getattr(self.shifts, name) if self.shifts else [] for name in names}
 
     @table(Matching)
-    def matchings(self) -> dict[str, Any]:
+    def matchings(self) -> Columns:
         """Return one row per random matching of random halves: what its pairs get on average."""
         shares = self.bisection.shares if self.bisection else np.zeros(0)
         return {"matching": np.arange(len(shares)), "share": shares}
@@ -146,7 +146,7 @@ class PermutationAnalysis(Answer):
         what = f"Permutations of {counted(self.hosts, 'host', ',')} on {self.topology}"
         return [f"{what}; routing {self.routing}", *filter(None, [self.note])]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return what pairs get, and what each shift puts on the busiest channel."""
         from netloom.drawing.mappings import paths_by_shift, shares_of_pairs
 

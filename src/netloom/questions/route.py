@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,7 +37,7 @@ from netloom.fabrics.program import (
     tables_for_program,
 )
 from netloom.questions import named, terminal
-from netloom.questions.answers import Answer, Mark, Verdict, table
+from netloom.questions.answers import Answer, Columns, Mark, Parts, Verdict, table
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric import CLOSE
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
@@ -361,7 +361,7 @@ class RoutedFabric(Answer):
         return short_names(network.routers.labels) if network else {}
 
     @table(Channel)
-    def channel_table(self) -> Mapping[str, Any]:
+    def channel_table(self) -> Columns:
         """Return one row per channel between routers: its ends, and its paths before and after."""
         return {**cables(self.network), "before": self.before.paths, "after": self.after.paths}
 
@@ -379,7 +379,7 @@ class RoutedFabric(Answer):
         """Return what was asked about."""
         return [f"{self.topology.removeprefix('fabric:')}: {self.size.words()}"]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the paths of each channel by both tables, and the network by what changes."""
         import numpy as np
 

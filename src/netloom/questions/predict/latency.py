@@ -19,7 +19,7 @@ from netloom.contention import channel_queueing as queueing
 from netloom.contention.busiest import USED, ChannelUse, channel_uses
 from netloom.machines import Machine
 from netloom.questions import fields, named
-from netloom.questions.answers import Mark, Verdict, table
+from netloom.questions.answers import Columns, Mark, Parts, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.outputs import PLOT
@@ -269,7 +269,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
         return f"{routing}, {named}, {counted(vcs, 'VC')} of {counted(flits, 'flit')}, {packets}"
 
     @table(Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per load and channel: its two nodes, and flits per cycle on it."""
         runs = ((each.load, each.utilisation) for each in self.found)
         return channel_uses("offered", runs, self.network.topology)
@@ -292,7 +292,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
             *self.flags,
         ]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the latency by load, or what one is made of, and the channels."""
         from netloom.drawing.axes import LOAD_STEPS, axis
         from netloom.drawing.load_curves import latency_curve, made_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -18,7 +18,7 @@ from netloom.base.units import LARGEST, parse_bytes
 from netloom.base.words import counted, number, percent
 from netloom.machines.named_machines import clock_of
 from netloom.questions import fields, named
-from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
+from netloom.questions.answers import Answer, Columns, Grade, Mark, Measure, Parts, Verdict, table
 from netloom.questions.base import Question, argument, option
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
@@ -251,7 +251,7 @@ class FlowsAnswer(Answer):
         return frame(figures.SentFlow, columns).fill_nan(None)
 
     @table(figures.FlowsOnChannel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel of the network, those of hosts that hang on routers last."""
         topology = self.found.network.topology
         each = np.arange(topology.num_channels)
@@ -259,11 +259,11 @@ class FlowsAnswer(Answer):
         return self.found.on_links(each) | {"channel": each} | ends
 
     @table(figures.ShareSlower)
-    def slowdowns(self) -> dict[str, Any]:
+    def slowdowns(self) -> Columns:
         """Return how many times as long as alone which share of the flows took at most."""
         return self.found.shares_slower()
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the shares of flows by how much longer they take, and the busiest channels."""
         import polars as pl
 

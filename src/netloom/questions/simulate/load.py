@@ -19,7 +19,7 @@ from netloom.base.words import begun, counted, listed, number
 from netloom.contention.busiest import ChannelUse, channel_uses
 from netloom.machines import Machine
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, Verdict, only, table
+from netloom.questions.answers import Answer, Columns, Parts, Verdict, only, table
 from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
@@ -280,7 +280,7 @@ class LoadAnswer(Answer):
         return self.setup.subject(self.asked)
 
     @table(Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per run and channel: its two nodes, and flits per cycle on it."""
         topology = self.network.topology
         loads = ((each.offered, each.channel_utilisation) for each in self.runs)
@@ -528,7 +528,7 @@ class Simulation(LoadAnswer):
         yield from self.setup.remarks()
 
     @table(NodeTraffic)
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Columns:
         """Return one row per run and node: its offered and its accepted traffic."""
         topology, traffic, many = self.network.topology, self.network.traffic, len(self.points)
         found: dict[str, Any] = _runs(self.points, traffic.num_nodes) | {
@@ -541,7 +541,7 @@ class Simulation(LoadAnswer):
         return found
 
     @table(Latency)
-    def latencies(self) -> dict[str, Any]:
+    def latencies(self) -> Columns:
         """Return one row per run that kept up and packet latency: how many packets had it."""
         kept_up = [each for each in self.points if each.stable]
         cycles = [np.flatnonzero(each.latency_counts) for each in kept_up]
@@ -552,7 +552,7 @@ class Simulation(LoadAnswer):
             "packets": np.concatenate(counts or none),
         }
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return latency and what gets through by load, or where the packets of one load go."""
         if self.several:
             idle = [e.zero_load_latency for e in self.points if e.packet_latency_mean is not None]

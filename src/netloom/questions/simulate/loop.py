@@ -16,7 +16,7 @@ from netloom.base.words import counted, number
 from netloom.contention import loop_saturation
 from netloom.contention.busiest import ChannelUse, channel_uses
 from netloom.drawing.timelines import Timeline
-from netloom.questions.answers import Answer, Grade, Verdict, only, table
+from netloom.questions.answers import Answer, Columns, Grade, Parts, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import refuse
@@ -173,7 +173,7 @@ class LoopSimulation(Answer):
         yield from programs.left_out(self.edges_within_nodes, self.silent_tasks)
 
     @table(Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per applied traffic and channel: its nodes, and flits per cycle on it."""
         runs = ((run.applied, run.channel_flits) for run in self.points)
         return channel_uses("applied", runs, self.network.topology)
@@ -204,7 +204,7 @@ class LoopSimulation(Answer):
             f"{self.setup.router['name']}; channels at applied traffic {highest}"
         ]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return what share of the traffic gets through by load, and the channels at the last."""
         from netloom.drawing.load_curves import applied_shares
         from netloom.drawing.networks.chart import USE

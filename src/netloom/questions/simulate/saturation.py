@@ -12,7 +12,7 @@ from netloom.base.figures import FLITS, framed
 from netloom.base.progress import patience
 from netloom.base.words import begun, counted, listed, number
 from netloom.questions import terminal
-from netloom.questions.answers import Verdict
+from netloom.questions.answers import Parts, Verdict
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.recorded import Recorded
@@ -160,7 +160,7 @@ class NetworkSaturation(LoadAnswer):
         """Return one row per run of each search."""
         return self._told("table", lambda: framed(Point, self.runs))
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return latency and what gets through by load."""
         saturates = {each.switching: each.interval for each in self.points if each.saturates}
         return self.curves(saturates, [each.zero_load_latency for each in self.points])

@@ -23,7 +23,7 @@ from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
 from netloom.mapping.allocation import place_program
 from netloom.questions import named
-from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
+from netloom.questions.answers import Answer, Columns, Grade, Mark, Measure, Parts, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
@@ -352,7 +352,7 @@ class TraceReplay(Answer):
         return figures.crossed_channels(self.network, self.run.rows, self.run.busy)
 
     @table(figures.Message)
-    def messages(self) -> dict[str, Any]:
+    def messages(self) -> Columns:
         """Return one row per message, in the order of the trace.
 
         A multicast has a row for each hop of its tree, and no target task. Of flows, the ratio
@@ -362,7 +362,7 @@ class TraceReplay(Answer):
         return self.run.messages()
 
     @table(figures.UsedChannel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel between routers, the busiest first: what crossed it.
 
         Of flows, ``busy`` is that over its bandwidth, and ``utilisation`` the part of the whole
@@ -371,7 +371,7 @@ class TraceReplay(Answer):
         return self.run.channels()
 
     @table(figures.Link)
-    def critical_entries(self) -> dict[str, Any]:
+    def critical_entries(self) -> Columns:
         """Return one row for each link of the critical path, the first first.
 
         ``id`` names the entry, of which a multicast gives several links. Empty where the trace did
@@ -380,7 +380,7 @@ class TraceReplay(Answer):
         return self.run.links()
 
     @table(figures.BusyPart)
-    def busy_channels(self) -> dict[str, Any]:
+    def busy_channels(self) -> Columns:
         """Return the mean use of the busiest channels in equal parts of the time.
 
         The busiest comes first. Only channels between routers count. ``critical`` marks parts in
@@ -410,7 +410,7 @@ class TraceReplay(Answer):
         *beside, channels = self.parts().values()
         return [column(*beside), channels]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return nodes and busy channels over time, the critical path, and the channels."""
         import polars as pl
 
