@@ -124,13 +124,6 @@ class Shift(Figures):
     paths: int = figure("paths on the busiest channel")
 
 
-class JobRow(Figures):
-    """A job, as a row of a table."""
-
-    job: JobCost = figure(at=".")
-    shared_with: str = figure("jobs that use the channel where it loses most, too")
-
-
 class Sharing(Figures):
     """A cable and one of the jobs that use it."""
 
@@ -392,11 +385,6 @@ class FabricCheck(Answer):
     def shift_table(self) -> Columns:
         """Return one row per shift of the hosts: its distance, and paths on the busiest channel."""
         return {"distance": self.figures.distance, "paths": self.figures.largest_of_shifts}
-
-    @table(JobRow)
-    def job_table(self) -> Sequence[Figures]:
-        """Return one row per job: its size, and what the others cost it."""
-        return [JobRow(job=job, shared_with=", ".join(job.shared_with)) for job in self.jobs]
 
     @table(Sharing)
     def shared_cables(self) -> Sequence[Figures]:

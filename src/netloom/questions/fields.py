@@ -96,19 +96,18 @@ class OnFabric(Question):
         return f"fabric:{on}" if of_a_file else on
 
 
-class InsideNodes(Question, panel="Network"):
-    """Whether messages inside nodes use the network. See ``Topology.local_group``."""
+class BrokenParts(Question, panel="Broken parts"):
+    """What of the network is broken, and whether messages inside nodes use it.
+
+    See ``Topology.local_group``.
+    """
 
     count_inside_nodes: bool = option(
         "Count messages between hosts of one node too.",
         default=False,
         flags=("--count-inside-nodes",),
+        panel="Network",
     )
-
-
-class BrokenParts(InsideNodes, panel="Broken parts"):
-    """What of the network is broken."""
-
     failed_channels: str | None = option(
         "Broken links, separated by commas: 3-4, 7->8 for one direction, or 'leaf3 port 17'.",
         default=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -364,16 +364,6 @@ class RoutedFabric(Answer):
     def channel_table(self) -> Columns:
         """Return one row per channel between routers: its ends, and its paths before and after."""
         return {**cables(self.network), "before": self.before.paths, "after": self.after.paths}
-
-    @table(Candidate)
-    def front_table(self) -> Sequence[Figures]:
-        """Return one row per table that none surpassed."""
-        return self.front
-
-    @table(ProgramCost)
-    def program_table(self) -> Sequence[Figures]:
-        """Return one row per program."""
-        return self.programs
 
     def footer(self) -> list[str]:
         """Return what was asked about."""
