@@ -394,7 +394,7 @@ def _choice(curves: Sequence[Curve], group: CurveGroup) -> Decision:
         sentence = f"{capital(best.label)} carries most of {group.name}: {said}."
     else:
         sentence = f"Take {best.label} for {group.name}: {said}."
-    return Decision(Verdict("fine", sentence, group.name), tuple(tiles), (best.label,), best)
+    return Decision(Verdict("fine", sentence, of=group.name), tuple(tiles), (best.label,), best)
 
 
 def _latency_clause(best: Curve, other: Curve, group: CurveGroup) -> tuple[str, Tile] | None:
@@ -424,7 +424,7 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
     some = [curve for curve in near if len(curve.whole)]
     if len(some) < 2 or (load := highest_shared(near)) is None:
         said = f"Which to take for {group.name} is open: no load has a latency of each."
-        return Decision(Verdict("unknown", said, group.name), ())
+        return Decision(Verdict("unknown", said, of=group.name), ())
     if len(some) == 2 and (found := _best_below_and_above(some, group)) is not None:
         return found
     ranked = sorted(some, key=lambda curve: (curve.at(load) or (inf,))[0])
@@ -439,17 +439,17 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
         said = f"{kind}{up_to}: latencies {names}{differ}{carried}."
         tile = Tile(most, f"largest difference in latency{up_to}, {group.name}")
         mark = "limited" if alike.ends else "fine"
-        return Decision(Verdict(mark, said, group.name), (tile,))
+        return Decision(Verdict(mark, said, of=group.name), (tile,))
     less = _latency_clause(best, ranked[1], group)
     if less is None:
         slow = _latency_clause(best, last, group)
         beside = "" if slow is None else f"; {last.label} is slower"
         said = f"Which to take for {group.name} is open: no difference in latency is sure{beside}."
-        return Decision(Verdict("unknown", said, group.name), ())
+        return Decision(Verdict("unknown", said, of=group.name), ())
     verb = f"Take {best.label} for" if _takes(group) else f"{capital(best.label)} is fastest of"
     tile = Tile(less[1].value, f"{group.axes.latency} {less[1].label}")
     said = f"{verb} {group.name}: {less[0]}{carried}."
-    return Decision(Verdict("fine", said, group.name), (tile,), (best.label,), best)
+    return Decision(Verdict("fine", said, of=group.name), (tile,), (best.label,), best)
 
 
 class Alike(NamedTuple):
@@ -488,7 +488,7 @@ def _best_below_and_above(curves: Sequence[Curve], group: CurveGroup) -> Decisio
     verb = f"For {group.name} take" if _takes(group) else f"{group.name.capitalize()}: fastest is"
     said = f"{verb} {below.label} below {place} {unit} and {above.label} above."
     tile = Tile(place, f"load at which the latencies cross, {unit}")
-    return Decision(Verdict("limited", said, group.name), (tile,))
+    return Decision(Verdict("limited", said, of=group.name), (tile,))
 
 
 def _takes(group: CurveGroup) -> bool:

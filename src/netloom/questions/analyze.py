@@ -265,7 +265,7 @@ class Analysis(Answer):
             asks_for = "for a yes or no" if decided else "to compare"
             notes.append(f"Give the load {asks_for}: --offered 0.2")
         following = "" if calm else self._next(mark)
-        return Verdict(mark, sentence, "", lines, following, " ".join(notes))
+        return Verdict(mark, sentence, lines, following, " ".join(notes))
 
     def _answer(self) -> tuple[str, str]:
         """Return the mark and the sentence."""

@@ -113,8 +113,6 @@ class Verdict:
         something must change. ``unknown``: the question says too little to decide.
     sentence
         The answer with its number and unit: at most 30 words, better 12.
-    of
-        What it is of: the program, the network and the mapping, in short.
     lines
         What goes with it, by label: ``where``, ``why``, ``limits`` and the like, each a sentence
         or a part of one.
@@ -122,10 +120,12 @@ class Verdict:
         The command that comes next. "" if there is nothing to do.
     note
         What a reader must know to trust it, such as which numbers are estimates.
+    of
+        What it is of: the program, the network and the mapping, in short.
 
     Examples
     --------
-    >>> found = Verdict("act", "Contends above 28 % load.", "ring:8 on mesh:8", {"where": "0→1"})
+    >>> found = Verdict("act", "Contends above 28 % load.", {"where": "0→1"}, of="ring:8 on mesh:8")
     >>> print(*found.text(60), sep="\n")
     ✗ Contends above 28 % load.  ring:8 on mesh:8
       where   0→1
@@ -133,10 +133,10 @@ class Verdict:
 
     mark: str
     sentence: str
-    of: str = ""
     lines: Mapping[str, str] = field(default_factory=dict)
     next: str = ""
     note: str = ""
+    of: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data. ``of`` follows from the question."""

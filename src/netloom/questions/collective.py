@@ -288,7 +288,7 @@ class CollectiveTimes(Answer):
         }
         mark = "fine" if last.ratio is None or last.ratio < NEAR.fine else "limited"
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
-        return Verdict(mark, sentence, "", lines, self._next(last, mark), note)
+        return Verdict(mark, sentence, lines, self._next(last, mark), note)
 
     def _beside(self, whole: Whole, last: Point) -> dict[str, str]:
         """Return what failures cost: the same algorithm without them, who is cut off, what lost."""

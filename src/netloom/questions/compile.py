@@ -292,7 +292,7 @@ class CompiledPhases(Answer):
             "limits": f"{beside_fewest(self.num_phases, least)}: {self.lower_bound_why}",
             "pays": until,
         }
-        return Verdict(mark, said, "", lines, following, self._note)
+        return Verdict(mark, said, lines, following, self._note)
 
     @property
     def _note(self) -> str:

@@ -204,7 +204,7 @@ class CollectiveSchedule(Answer):
             "limits": limits,
             "proven": "" if self.cut and why else self.proof,
         }
-        return Verdict(mark, said, "", lines, following, note)
+        return Verdict(mark, said, lines, following, note)
 
     def _said(self) -> tuple[str, str]:
         from netloom.phases.collectives.synthesis import BY_TREES

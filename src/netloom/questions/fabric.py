@@ -237,7 +237,7 @@ class FabricCheck(Answer):
             mark = "limited"
         if self.jobs:
             mends = mark != "fine"
-        return Verdict(mark, said, "", lines | self._looked_at(), self._next() if mends else "")
+        return Verdict(mark, said, lines | self._looked_at(), self._next() if mends else "")
 
     def _of_jobs(self) -> tuple[Mark, str, dict[str, str]]:
         """Return the mark, the sentence and the lines of the job that suffers most from others."""

@@ -409,7 +409,7 @@ class ProgramMapping(Answer):
             runs = f"{counted(compared.pairs, 'pair')} of runs"
             notes.append(f"Simulated at {percent(self.simulated.load)} load in {runs}.")
             notes.append(f"The difference is known to ±\u00a0{half}.")
-        return Verdict(mark, sentence, "", lines, self._next(), " ".join(notes))
+        return Verdict(mark, sentence, lines, self._next(), " ".join(notes))
 
     def _simulated(self, compared: PairedRuns) -> str:
         """Return the sentence by what was simulated."""

@@ -127,7 +127,7 @@ class PermutationAnalysis(Answer):
         better = mark != "fine" and every is not None and (every.ratio or 0.0) > UNEVEN
         note = f"Not known: {self.note}." if self.note else ""
         route = self.again("route", but=("nodes", "routing", "samples", "seed")) if better else ""
-        return Verdict(mark, said, "", lines, route, note)
+        return Verdict(mark, said, lines, route, note)
 
     @table(ShiftRow)
     def shift_table(self) -> Columns:

@@ -102,7 +102,7 @@ class VerifiedPlan(Verified):
         runs = self.connections and "run_plan" in declared("functions")
         run = f"netloom compile run {self.plan}" if runs else ""
         said = f"Verified: {connections} in {many} break no rule."
-        return Verdict("fine", said, of_what(self.file.plan), lines, run)
+        return Verdict("fine", said, lines, run, of=of_what(self.file.plan))
 
 
 class Replayed(Figures):
@@ -182,7 +182,7 @@ class VerifiedCollective(VerifiedSchedule):
         said = f"Verified: {speed.collective} of {took}{near}."
         of = on_network(counted(speed.ranks, "rank", ","), self.topology)
         note = "" if self.bound_verified else "* the file does not prove its bound"
-        return Verdict("fine", said, of, self.proven, note=note)
+        return Verdict("fine", said, self.proven, note=note, of=of)
 
 
 class VerifiedProgram(VerifiedSchedule):
@@ -213,7 +213,7 @@ class VerifiedProgram(VerifiedSchedule):
         """That it does what its collective means."""
         messages = counted(self.messages, "message", ",")
         said = f"Verified: {messages} do what {self.collective} means."
-        return Verdict("fine", said, counted(self.ranks, "rank", ","), self.proven)
+        return Verdict("fine", said, self.proven, of=counted(self.ranks, "rank", ","))
 
 
 def broken(plan: str | Path) -> Verdict:

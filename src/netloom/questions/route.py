@@ -199,7 +199,7 @@ class RoutedFabric(Answer):
             if self.after.lanes > 1:
                 asked["qos_policy"] = "qos-policy.conf"
             then = self.again(out="better.lfts", **asked)
-        return Verdict(mark, said, "", self._lines(), then)
+        return Verdict(mark, said, self._lines(), then)
 
     def _found(self) -> tuple[Mark, str, bool]:
         """Return the mark, the sentence, and whether to install the tables."""

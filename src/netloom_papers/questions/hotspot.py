@@ -383,7 +383,7 @@ class HotSpotSimulation(OfSystem):
                 said = f"Keeps up at {counted(len(kept), 'rate')}, up to {number(last.rate)}: "
                 said += f"{self._took(last)}. {last.most_held}."
         note = f"{begun(point.note)}." if point.note else ""
-        return Verdict(mark, said, "", self._why(point), self._next(point), note)
+        return Verdict(mark, said, self._why(point), self._next(point), note)
 
     def _of_one(self, point: HotSpotLoad) -> tuple[Mark, str]:
         """Return the mark of one rate, and what it comes to."""

@@ -108,7 +108,7 @@ def view_of(
     if load is None:
         raise InputError(record.verb, missing.removesuffix("."), "a smaller program")
     view = plain_view(record, name, topology, unit, load, flows=flows, ways=ways, missing=missing)
-    return view if answered else replace(view, verdict=Verdict("", "", view.verdict.of))
+    return view if answered else replace(view, verdict=Verdict("", "", of=view.verdict.of))
 
 
 def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:

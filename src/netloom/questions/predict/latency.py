@@ -193,7 +193,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
         }
         note = "* estimate. Nine of ten simulated meshes and tori with such routers saturate within"
         note += f" {shared.rounded(self.saturation_expected_error)} of it."
-        return Verdict(mark, said, "", lines, self._next(mark), note)
+        return Verdict(mark, said, lines, self._next(mark), note)
 
     def _one(self, point: PredictedLoad) -> tuple[Mark, str]:
         """Return the mark of one load, and what it comes to."""

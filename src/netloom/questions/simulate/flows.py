@@ -158,7 +158,7 @@ class FlowsAnswer(Answer):
             return Verdict("unknown", said, next=self.again())
         mark, said, best = self._sentence()
         note = estimated(self.expected_error, say(self.ends.in_order, "seconds"))
-        return Verdict(mark, said, "", self._lines(), "" if best else self._next(), note)
+        return Verdict(mark, said, self._lines(), "" if best else self._next(), note)
 
     def _sentence(self) -> tuple[Mark, str, bool]:
         """Return the mark, the sentence, and whether nothing can be better."""

@@ -380,9 +380,9 @@ class Simulation(LoadAnswer):
         limits, more = limit_said(self._bound(point)), self.again(SATURATION, cycles=None)
         if self._is_overloaded(point):
             said = f"Overloaded: {self._overload(point)}. No latency exists here."
-            return Verdict("act", said, "", {"accepts": _accepted(point), "limits": limits}, more)
+            return Verdict("act", said, {"accepts": _accepted(point), "limits": limits}, more)
         if not point.is_known:
-            return Verdict("unknown", _too_short(point), "", {"limits": limits}, longer(self))
+            return Verdict("unknown", _too_short(point), {"limits": limits}, longer(self))
         load = number(point.offered)
         if not point.is_sure:
             said = f"Too short to be sure: about {_mean(point)} cycles at {load}{_idle(point)}."
@@ -391,7 +391,7 @@ class Simulation(LoadAnswer):
             if not point.warmed_up:
                 why = "the start-up was not seen to end"
             lines = {"why": why, "limits": limits}
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         busiest, mark = "", "fine"
         if point.utilisation_max is not None:
             busiest = f" Busiest link {rough(point.utilisation_max)}."
@@ -406,7 +406,7 @@ class Simulation(LoadAnswer):
         slower = [(e.slowdown.packet_latency, e.name) for e in point.programs if e.slowdown]
         shared = suffers(slower, "{} times its latency alone")
         lines = {"where": _where(point), "shared": shared, "limits": limits}
-        return Verdict(mark, said + busiest, "", lines, more)
+        return Verdict(mark, said + busiest, lines, more)
 
     def _overload(self, point: Point) -> str:
         """Return in words by how much a load is too much."""
@@ -435,15 +435,15 @@ class Simulation(LoadAnswer):
                 known = f"{number(last.offered)} at {number(last.packet_latency_mean)} cycles"
                 most = number(vague[0].offered)
                 said = f"{why}: carries {known}, not known whether {most} too."
-            return Verdict("unknown", said, "", limits, longer(self))
+            return Verdict("unknown", said, limits, longer(self))
         more = self.again(SATURATION, cycles=None)
         slow = failed is not None and not self._is_overloaded(failed)
         if failed is not None and not carried:
             if slow:
                 said = f"Saturated from the lowest load on: {_slow_said(failed)}."
-                return Verdict("limited", said, "", {"where": _where(failed)} | limits, more)
+                return Verdict("limited", said, {"where": _where(failed)} | limits, more)
             said = f"Overloaded from the lowest load on: {self._overload(failed)}."
-            return Verdict("act", said, "", {"accepts": _accepted(failed)} | limits, more)
+            return Verdict("act", said, {"accepts": _accepted(failed)} | limits, more)
         last = carried[-1]
         lines = {"where": _where(last)} | limits
         if failed is not None:
@@ -458,7 +458,7 @@ class Simulation(LoadAnswer):
         if not all(each.is_sure for each in carried) or (slow and not _is_surely_slow(failed)):
             mark, more = "unknown", longer(self)
             said = said.removesuffix(".") + ", in runs too short to be sure."
-        return Verdict(mark, said, "", lines, more)
+        return Verdict(mark, said, lines, more)
 
     def _of_techniques(self) -> Verdict:
         points, lines = self.points, {"limits": limit_said(self.setup.bound)}
@@ -468,16 +468,16 @@ class Simulation(LoadAnswer):
             ran = counted(vague[0].cycles, "cycle", ",")
             said = f"Not all techniques are known: {vague[0].switching} ran too short, "
             said += f"{ran} at {number(vague[0].offered)}."
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         if missing := [each for each in asked if each not in seen]:
             said = f"Interrupted: {listed(missing)} did not run."
-            return Verdict("unknown", said, "", lines, self.again())
+            return Verdict("unknown", said, lines, self.again())
         carried = [each for each in points if each.stable]
         more = self.again(SATURATION, cycles=None)
         if not carried:
             least = min(points, key=lambda each: each.backlog.growth or 0)
             said = f"No technique carries the lowest load: with {least.switching}, "
-            return Verdict("act", f"{said}{self._overload(least)}.", "", lines, more)
+            return Verdict("act", f"{said}{self._overload(least)}.", lines, more)
         most = max(each.offered for each in carried)
         there = [each for each in carried if each.offered == most]
         first = min(there, key=lambda each: each.packet_latency_mean or 0.0)
@@ -498,9 +498,9 @@ class Simulation(LoadAnswer):
             said = f"{names} fastest at {number(most)}: {latency}."
         if not all(each.is_sure for each in there):
             said = said.removesuffix(".") + ", in runs too short to be sure."
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         mark = "limited" if others or above or first.is_slow else "fine"
-        return Verdict(mark, said, "", lines, more)
+        return Verdict(mark, said, lines, more)
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return its leading figures, of several techniques one table each."""

@@ -137,12 +137,12 @@ class LoopSimulation(Answer):
         last = self.points[-1] if self.points else None
         if last is None or last.lost_mean is None or last.lost_worst is None:
             longer = {} if self.interrupted else {"most_cycles": 10 * self.asked["most_cycles"]}
-            return Verdict("unknown", _too_short(last), "", limits, self.again(**longer))
+            return Verdict("unknown", _too_short(last), limits, self.again(**longer))
         at = f" at applied traffic {number(last.applied)}" if len(self.applied_asked) > 1 else ""
         mean, worst = last.lost_mean, last.lost_worst
         if self.interrupted:
             said = f"Interrupted: ranks lose {rough(mean)} of their sending rate so far{at}."
-            return Verdict("unknown", said, "", limits, self.again())
+            return Verdict("unknown", said, limits, self.again())
         mark = LOST.mark(mean, worst=worst)
         slower = [(each.slowdown, each.name) for each in last.programs]
         shared = programs.suffers(slower, "its loops take {} times as long as alone")
@@ -152,9 +152,9 @@ class LoopSimulation(Answer):
             lines["why"] = f"a message takes {takes} cycles, {idle} of them also on an idle network"
         if mark == "fine":
             said = f"Ranks keep {rough(1 - mean)} of their sending rate{at}, the slowest "
-            return Verdict(mark, f"{said}{rough(1 - worst)}.", "", lines)
+            return Verdict(mark, f"{said}{rough(1 - worst)}.", lines)
         said = f"Ranks lose {rough(mean)} of their sending rate to the network{at}, the slowest "
-        return Verdict(mark, f"{said}{rough(worst)}.", "", lines, self._next(last))
+        return Verdict(mark, f"{said}{rough(worst)}.", lines, self._next(last))
 
     def _next(self, last: Point) -> str:
         """Return the command that looks for a better mapping, where waiting for others costs."""

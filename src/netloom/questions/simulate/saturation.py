@@ -82,11 +82,11 @@ class NetworkSaturation(LoadAnswer):
     def _of_one(self, found: Search) -> Verdict:
         lines = {"limits": limit_said(self.setup.bound)}
         if found.interrupted:
-            return Verdict("unknown", _interrupted(found), "", lines, self.again())
+            return Verdict("unknown", _interrupted(found), lines, self.again())
         last, load = found.last, number(found.saturation_offered)
         if last is None:
             said = f"Runs too short: of none is it known whether {load} {FLITS} is carried."
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         lines = _where(found, last) | lines
         if found.saturates:
             mark, near = "limited", "at" if found.is_sure else "near"
@@ -97,8 +97,8 @@ class NetworkSaturation(LoadAnswer):
             said = f"Carries all that nodes can offer, {load} {FLITS}, at {latency} cycles"
         if not found.is_sure:
             said += f", in short runs of {counted(last.cycles, 'cycle', ',')}"
-            return Verdict("unknown", f"{said}.", "", lines, longer(self), _note(found))
-        return Verdict(mark, f"{said}.", "", lines, self._curve(found), _note(found))
+            return Verdict("unknown", f"{said}.", lines, longer(self), _note(found))
+        return Verdict(mark, f"{said}.", lines, self._curve(found), _note(found))
 
     def _of_bound(self, found: Search) -> str:
         bound = self.setup.throughput_bounds[found.switching].load
@@ -117,7 +117,7 @@ class NetworkSaturation(LoadAnswer):
         done = {each.switching for each in ended}
         if missing := [each for each in self.setup.throughput_bounds if each not in done]:
             said = f"Interrupted: nothing is known of {listed(missing)}."
-            return Verdict("unknown", said, "", lines, self.again())
+            return Verdict("unknown", said, lines, self.again())
         most = max(ended, key=lambda each: each.saturation_offered)
         equal = [  # those that may still not saturate there
             each.switching
@@ -136,9 +136,9 @@ class NetworkSaturation(LoadAnswer):
         said = f"{begun(listed(equal))} {verb} most: up to {load} {FLITS}, {self._of_bound(most)}"
         if not all(each.is_sure for each in ended):
             said += ", in runs too short to be sure."
-            return Verdict("unknown", said, "", lines, longer(self), _note(most))
+            return Verdict("unknown", said, lines, longer(self), _note(most))
         mark = "limited" if any(each.saturates for each in ended) else "fine"
-        return Verdict(mark, f"{said}.", "", lines, self._curve(most), _note(most))
+        return Verdict(mark, f"{said}.", lines, self._curve(most), _note(most))
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return a row per technique. The runs of a search are a table of their own."""

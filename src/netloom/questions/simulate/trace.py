@@ -235,7 +235,7 @@ class TraceReplay(Answer):
             return Verdict("fine", f"Takes {self.time(0)}: nothing computes or moves.")
         mark, said = self._of_flows(self.of_flows) if self.of_flows else self._beside_best()
         next_ = "" if mark == "fine" else self._next()
-        return Verdict(mark, f"Takes {said}", "", self._lines(), next_, self._trusted())
+        return Verdict(mark, f"Takes {said}", self._lines(), next_, self._trusted())
 
     def _beside_best(self) -> tuple[Mark, str]:
         """Return the mark and the sentence if only waiting makes the program longer."""

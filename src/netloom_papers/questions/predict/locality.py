@@ -299,7 +299,7 @@ class LocalityPrediction(Answer):
         if mark != "fine" and self.app:
             but = [each for each in self.asked if each not in NEW_MAPPING]
             then = self.again("map", but=but, objective="hop-bytes", rankfile="ranks.txt")
-        return Verdict(mark, said, "", {"why": self._why(point)}, then, NOTE)
+        return Verdict(mark, said, {"why": self._why(point)}, then, NOTE)
 
     def _of_random(self, point: Point) -> tuple[Mark, str]:
         """Return the mark and the sentence where no mapping is given, or several sizes are."""

@@ -181,7 +181,7 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
             note += " Latency: of the messages that are not broadcast."
         if self.variant != "improved":
             note = f"The {self.variant} model is {TRUST[self.variant]}."
-        return Verdict(mark, said, "", {"checked": self.checked}, then, note)
+        return Verdict(mark, said, {"checked": self.checked}, then, note)
 
     def _said(self) -> tuple[Mark, str]:
         """Return the mark of one rate, or of several, and what they come to."""
