@@ -90,7 +90,7 @@ class PhasesInTime:
         """When the words of each phase may begin, in clocks from the first switch on."""
         before = np.cumsum(self.makespan) - self.makespan
         switches = self.switch_clocks * np.arange(1, len(self.makespan) + 1)
-        return np.asarray(before + switches, np.float64)
+        return before + switches
 
     @property
     def shown(self) -> int:

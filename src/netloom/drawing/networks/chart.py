@@ -349,7 +349,7 @@ def _table(part: Channels, traffic: Traffic, layer: int) -> pl.DataFrame:
     if part.points is not None:
         base = part.thinnest if len(part.channel) < 1200 else 0.7 * part.thinnest
         path = paths(part.points)
-        thick = np.asarray(base + (part.thickest - base) * traffic.strength(time), np.float64)
+        thick = base + (part.thickest - base) * traffic.strength(time)
     else:
         assert part.squares is not None
         left, top, thick = part.squares.T

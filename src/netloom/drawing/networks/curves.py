@@ -673,7 +673,7 @@ def _hosts(hosts: Ints) -> str:
 def _hosts_at(topology: Topology) -> Ints:
     """Return int64[num_routers], the host ports of each router."""
     ports = np.concatenate([topology.injection_router, topology.ejection_router])
-    return np.asarray((np.bincount(ports, minlength=topology.num_routers) + 1) // 2, np.int64)
+    return (np.bincount(ports, minlength=topology.num_routers) + 1) // 2
 
 
 def _by_distance(topology: Topology) -> list[Column]:
@@ -842,7 +842,7 @@ class _Ring:
 
     def angle(self, group: Floats) -> Floats:
         """Return where a place on the rim is, counted in groups: radians from the top."""
-        return np.asarray(2 * pi * group / self.shape.groups - pi / 2, np.float64)
+        return 2 * pi * group / self.shape.groups - pi / 2
 
     def at(self, angle: Floats, radius: Floats | float) -> Floats:
         """Return float64[n, 2], the points at some angles and distances from the middle."""
@@ -852,7 +852,7 @@ class _Ring:
     def slot(self, router: Ints, share: Floats | float) -> Floats:
         """Return where a part of a router's arc is, 0 … 1, counted in groups."""
         group, number = np.divmod(router, self.shape.routers)
-        return np.asarray(group + ((number + share) / self.shape.routers - 0.5) * (1 - SPARE))
+        return group + ((number + share) / self.shape.routers - 0.5) * (1 - SPARE)
 
     def arcs(self, start: Floats, end: Floats) -> Floats:
         """Return float64[n, 4, 2], arcs of the rim between places that are counted in groups."""

@@ -221,7 +221,7 @@ def discs_on(
 def _on(curve: Floats, at: float) -> Floats:
     """Return float64[2], where a curve is after a part of its way, 0 … 1."""
     weights = np.array([(1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3])
-    return np.asarray(weights @ curve, np.float64)
+    return weights @ curve
 
 
 def _first(part: Channels, channel: int) -> Ints:
@@ -396,7 +396,7 @@ def ports(traffic: Traffic) -> tuple[Ints, Ints]:
 def receives(traffic: Traffic, channel: Ints) -> Bools:
     """Return bool[n], which channels of hosts lead to hosts."""
     network = traffic.topology
-    return np.asarray(channel >= network.num_network_channels + network.num_ports, np.bool_)
+    return channel >= network.num_network_channels + network.num_ports
 
 
 def shares(group: Ints, *by: Ints | Floats | Bools) -> tuple[Floats, Floats]:

@@ -295,7 +295,7 @@ def times_of(view: View) -> Floats:
     rate = view.topology.channel_bandwidth[: len(view.load)]
     if not len(rate) or (rate == rate[0]).all():
         return view.load
-    return np.asarray(view.load / (rate * (view.topology.reference_gbps or 1.0)), np.float64)
+    return view.load / (rate * (view.topology.reference_gbps or 1.0))
 
 
 def colored(record: Recorded, views: Sequence[View]) -> list[View]:
