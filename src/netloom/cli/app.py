@@ -124,7 +124,7 @@ def verify(
         from netloom.questions.plans import verify_plan
 
         result = verify_plan(plan, on=on, size=size, bandwidth=bandwidth, latency=latency)
-    writers: list[Writer] = []
+    writers = []
     if perfetto is not None:
         from netloom.questions.outputs import save_timeline
 
@@ -150,7 +150,7 @@ def demo(
     make_folder(check_writable(folder, folder=True))
     data = files("netloom.cli").joinpath("data", PROGRAM)
     (folder / PROGRAM).write_bytes(data.read_bytes())
-    app: Any = ctx.find_root().command
+    app = ctx.find_root().command
     for command in COMMANDS:
         typer.echo(f"$ {command}")
         words = [str(folder / word) if Path(word).suffix else word for word in shlex.split(command)]

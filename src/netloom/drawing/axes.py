@@ -338,7 +338,7 @@ class Panel:
 
     def chart(self, table: pl.DataFrame, **more: Any) -> alt.Chart:
         """Return a chart of a table with these axes."""
-        base: alt.Chart = alt.Chart(table).encode(
+        base = alt.Chart(table).encode(
             x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more
         )
         return base
@@ -386,7 +386,7 @@ class Panel:
             base = self.chart(table, detail=f"{by}:N", tooltip=table.columns, **more)
             base = base.transform_filter(alt.FieldEqualPredicate(field=by, equal=name))
             colour = {} if name in ramp else {"color": colours[name]}
-            line: alt.Chart = getattr(base, f"mark_{kind}")(clip=True, **mark, **colour)
+            line = getattr(base, f"mark_{kind}")(clip=True, **mark, **colour)
             drawn.append(line.encode(color=shades()) if name in ramp else line)
         return drawn
 
@@ -573,7 +573,7 @@ def words(
 
 def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Return a chart of rows, each at its place in pixels: ``across`` and ``down``."""
-    base: alt.Chart = alt.Chart(pl.DataFrame(rows)).encode(
+    base = alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
     )
     return base

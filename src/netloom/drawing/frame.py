@@ -171,7 +171,7 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
     lines = [part for each in footer for part in folded(base_names(each), FOOTER_LINE)]
     said = in_lines(base_names(title), TITLE_LINE)
     wide = max((width_of(line, bold=True, size=TITLE_SIZE) for line in said), default=0.0)
-    beside: Any = alt.hconcat(*parts, spacing=36)
+    beside = alt.hconcat(*parts, spacing=36)
     rows = [beside.resolve_scale(color="independent", stroke="independent")]
     if lines:  # small grey words, as a part of its own
         rows.append(
@@ -208,7 +208,7 @@ def layered(
     """Return charts one over the other, under a title, which has room also over words beside."""
     fits = fitting(width)
     lines = in_lines(title, int((fits + beside) / LETTER))
-    drawn: alt.LayerChart = alt.LayerChart(layer=list(layers)).properties(
+    drawn = alt.LayerChart(layer=list(layers)).properties(
         width=fits, title=lines if len(lines) > 1 else title, height=height
     )
     return drawn
@@ -241,7 +241,7 @@ def fitting(width: float) -> float:
 
 def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
     """Return parts one below the other, each with its own colors and legends."""
-    above: Any = alt.vconcat(*parts, spacing=spacing)
+    above = alt.vconcat(*parts, spacing=spacing)
     drawn: alt.VConcatChart = above.resolve_scale(color="independent", stroke="independent")
     return drawn
 

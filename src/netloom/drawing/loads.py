@@ -83,7 +83,7 @@ class LoadLimits:
         """Yield what loads do, where that ends, and its color. What is not known is grey."""
         begin, known = 0.0, True
         for limit, (name, colour) in DELAYED.items():
-            load: float | None = getattr(self, limit)
+            load = getattr(self, limit)
             known = known and load is not None
             if load is not None and load > begin:
                 star = "*" * (limit != "upper_bound")
@@ -134,7 +134,7 @@ class LoadLimits:
             return None
         limit, own, others = self.compared
         where = self._panel(0)
-        stacked: list[tuple[float, int]] = []  # dots that would touch are one above the other
+        stacked = []  # dots that would touch are one above the other
         rows: list[list[float]] = []
         for value in sorted(others):
             x = where.x.at(value) * where.width
@@ -149,7 +149,7 @@ class LoadLimits:
         dots = pl.DataFrame({"percent": [each for each, _ in stacked], "down": down})
         dots = dots.with_columns(whose=pl.lit(RANDOM))
         base = alt.Chart(dots).encode(x=where.x.encoding(alt.X), tooltip=["whose", "percent"])
-        drawn: list[alt.Chart] = [
+        drawn = [
             base.mark_circle(color=REFERENCE, size=46, opacity=1).encode(
                 y=alt.Y("down:Q", scale=None, axis=None)
             ),

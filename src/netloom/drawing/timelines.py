@@ -282,7 +282,7 @@ def _slice_events(some: Slices, ids: list[tuple[int, int]]) -> Iterator[_Timed]:
         start, long = int(some.start[place]), int(lasting[place])
         name = some.names[place] if some.names else some.kind
         args = {name: values[place] for name, values in some.args.items()}
-        told: dict[str, Any] = {"cat": some.kind, "dur": long / PER_MICROSECOND, "args": args}
+        told = {"cat": some.kind, "dur": long / PER_MICROSECOND, "args": args}
         yield start, -long, _event("X", name, start, ids[some.track[place]], **told)
 
 

@@ -243,7 +243,7 @@ def phase_maps(
         )
         for first in range(0, len(maps), MAP_COLUMNS)
     ]
-    whole: alt.VConcatChart = alt.vconcat(*rows, spacing=14).resolve_scale(
+    whole = alt.vconcat(*rows, spacing=14).resolve_scale(
         color="shared", stroke="shared"
     )
     mean = 0.0

@@ -569,8 +569,8 @@ def _points(
     if prod(map(len, axes.values())) > MOST_POINTS:
         many = InputError("", f"{prod(map(len, axes.values())):,} points", f"{MOST_POINTS:,}")
         raise file.wrong(section, "", many)
-    checked: set[str] = set()
-    seen: set[str] = set()
+    checked = set()
+    seen = set()
     for values in product(*axes.values()):
         chosen = dict(zip(axes, values, strict=True))
         varied = {

@@ -109,7 +109,7 @@ def up_to_saturation(
     Of every curve, those up to its lowest level past saturation, in rising order: what happened to
     be answered beyond is left out.
     """
-    counting: list[Point] = []
+    counting = []
     missing = 0
     for curve in curves_of(points):
         for level in curve.levels.values():
@@ -368,8 +368,8 @@ def results(store: str | Path, *, experiment: str = "", provenance: bool = False
 def load_kept(store: Store, kept: Kept) -> Results:
     """Return what an open store has of one of its experiments."""
     counting, missing = up_to_saturation(store.points(kept.key), store.outcomes(kept.key))
-    answered: list[Answered] = []
-    refused: list[Refused] = []
+    answered = []
+    refused = []
     for point in counting:
         answer = store.answer(point.key, point.described)
         assert answer is not None, "what has an outcome has an answer"

@@ -257,7 +257,7 @@ def cluster_workers(address: str, count: int | None = None) -> Iterator[Workers]
     """
     with _hushed():
         try:
-            distributed: Any = import_module("distributed")
+            distributed = import_module("distributed")
         except ImportError:
             raise InputError("cluster", "no Dask", EXTRA) from None
         if address != SLURM and count is not None:
@@ -301,10 +301,10 @@ def be_ready() -> None:
 def _slurm_jobs(count: int) -> Any:
     """Submit jobs, each of which becomes a worker."""
     try:
-        jobqueue: Any = import_module("dask_jobqueue")
+        jobqueue = import_module("dask_jobqueue")
     except ImportError:
         raise InputError("cluster", "no dask-jobqueue", EXTRA) from None
-    config: Any = import_module("dask.config")
+    config = import_module("dask.config")
     wanted = "cores, memory and queue under jobqueue.slurm in ~/.config/dask/jobqueue.yaml"
     for name in ("cores", "memory"):
         if config.get(f"jobqueue.slurm.{name}", None) is None:

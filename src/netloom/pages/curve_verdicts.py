@@ -317,7 +317,7 @@ def decide(group: CurveGroup) -> Decision:
     """Return which curve of a group to take and why. Of a single curve how far it goes."""
     told = group.simulated or group.models
     found = _alone(told[0], group) if len(told) == 1 else _choice(told, group)
-    lines: dict[str, str] = {}
+    lines = {}
     if len(told) > 1 and group.axes.open:
         lines["load"] = carries_most(told)
     if len(group.simulated) > 1:

@@ -528,7 +528,7 @@ def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
     names = names_of([curve.about for curve in curves], differ)
     found = [replace(curve, label=said) for curve, said in zip(curves, names, strict=True)]
     simulated, models = ([each for each in found if each.model is of] for of in (False, True))
-    beside: list[tuple[int | None, Curve]] = []
+    beside = []
     for model in models:
         alike = (at for at, each in enumerate(simulated) if _predicts(model, each))
         place = next(alike, None)

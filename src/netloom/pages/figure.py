@@ -231,7 +231,7 @@ def _columns(
 
     Each is a field with its head: of an axis, or what is said where somebody points.
     """
-    sets: Mapping[str, list[dict[str, Any]]] = spec.get("datasets", {})
+    sets = spec.get("datasets", {})
     main = max(sets, key=lambda name: len(sets[name]), default="")
     rows, heads = sets.get(main, []), dict[str, str]()
     for encoding in (encoding for encoding, name in units_of(spec) if name == main):

@@ -678,7 +678,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     mean = MeanMessage.of(mapped, on.flit_bytes if on else 1)
     if mean is not None and mean.hops is not None and on is not None and on.message_costs:
         mean = replace(mean, us=float(on.message_time_us(mean.bytes, mean.hops)))
-    cycle: tuple[int, ...] | None = None
+    cycle = None
     with suppress(InputError):  # too large to search, which is no reason to say nothing else
         cycle = find_deadlock(network, routing)
     note = None

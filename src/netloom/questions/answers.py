@@ -389,7 +389,7 @@ class Answer(Figures):
     def tables(cls) -> dict[str, type[Figures]]:
         """Return the columns of each table, by the method that returns it. ``table`` first."""
         point = next((each.nested for each in places(cls) if each.name == "points"), None)
-        found: dict[str, type[Figures]] = {"table": cls.ROWS or point or cls}
+        found = {"table": cls.ROWS or point or cls}
         for base in reversed(cls.__mro__):
             for name, each in vars(base).items():
                 if callable(each) and (rows := getattr(each, "rows", None)) is not None:

@@ -222,7 +222,7 @@ class CollectiveTimes(Answer):
     @cached_property
     def node_of(self) -> Ints:
         """int32[num_ranks], the host of each rank: in the better order, if one was found."""
-        found: Ints = self.ready.host_of
+        found = self.ready.host_of
         if self.reordered is not None:
             found = np.asarray(self.reordered.node_of, np.int32)
         return found
@@ -621,7 +621,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     last = ready.sizes[-1]
     best = fastest_first(points, last)[0]
     algorithm = ready.named(best.algorithm)
-    better: Reordered | None = None
+    better = None
     if question.reorder:
         runner = ready.runner(ready.host_of)
         better = reordered(algorithm, runner, best.size, best.seconds, seed=question.seed)
@@ -643,7 +643,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         ),
         key=lambda each: (each.size, each.seconds, each.below, each.above, each.leads),
     )
-    whole: Whole | None = None
+    whole = None
     if (unbroken := ready.whole) is not None:
         least = unbroken.bound(question.collective, question.root, unbroken.host_of)
         stuck = None if question.algorithm != "all" else dict[str, str]()

@@ -479,7 +479,7 @@ def _in_cycles(
         raise InputError("size", f"{work:.2g} flits times channels ({runs})", wanted)
     ends = question.end_channels if limited and not flits else None
     same = ("on", "routing", "engine", "router", "packet_flits", "seed")
-    shared: dict[str, Any] = {name: getattr(question, name) for name in same}
+    shared = {name: getattr(question, name) for name in same}
     asked = AnyProgramQuestion(**shared, end_channels=ends)
     if flits and limited:
         own = dict.fromkeys(("injection_channels", "ejection_channels"), question.end_channels)

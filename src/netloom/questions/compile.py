@@ -603,7 +603,7 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         timetable = schedule(plan, costs, kind=kind, seed=question.seed)
     took = perf_counter() - begin
     verify(plan, timetable, costs)
-    simulated: Simulated | None = None
+    simulated = None
     if question.execute:  # what was finished when it was interrupted is kept
         from netloom.phases.execution import execute, message_passing
 

@@ -212,7 +212,7 @@ class FabricCheck(Answer):
     def judged(self) -> Verdict:
         """Return the worst of what was found. Of jobs, what they cost each other."""
         ratio, mends = self.figures.least.ratio, True
-        mark: Mark = "act"
+        mark = "act"
         if self.level == "lost":
             lost, pairs = number(self.figures.unrouted), number(self.size.pairs)
             have, whose = ("has", "its") if self.figures.unrouted == 1 else ("have", "their")
@@ -313,7 +313,7 @@ class FabricCheck(Answer):
     def _next(self) -> str:
         """Return the command that looks for better tables, for all programs or for these jobs."""
         on, jobs = self.asked["on"], self.asked["jobs"]
-        more: dict[str, Any] = {"installed": self.asked["routing"]}
+        more = {"installed": self.asked["routing"]}
         if isinstance(on, str):
             more["on"] = on.removeprefix("fabric:")
         if self.lids:

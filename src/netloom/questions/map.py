@@ -393,7 +393,7 @@ class ProgramMapping(Answer):
     def judged(self) -> Verdict:
         """Return whether a mapping should be applied, by the figures of its search."""
         compared = self.simulated.compared if self.simulated else None
-        mark: Mark = "fine"
+        mark = "fine"
         if compared:
             sentence = self._simulated(compared)
         elif self.gains:
@@ -736,7 +736,7 @@ class ProgramMapping(Answer):
 
         objective, load = self.objective, partial(carried, self.load_unit)
         name, anywhere = objective.name.replace("-", " "), " on a channel"
-        form: Callable[[Any], str] = number
+        form = number
         where = self.between or anywhere
         if objective.name == "max-channel-load":
             name = "most time{where}" if objective.timed else CHANGES["weighted_channel_load_max"]
@@ -745,7 +745,7 @@ class ProgramMapping(Answer):
         before, after = objective.before, objective.after
         said = f"{form(before)} → {form(after)}"
         yield Change(name, before, after, said, objective.bound)
-        seen: set[tuple[float, float]] = {(before, after)}
+        seen = {(before, after)}
         for each, name in CHANGES.items():
             pair = getattr(self._ends[0], each), getattr(self._ends[1], each)
             if pair in seen or None in pair:

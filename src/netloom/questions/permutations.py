@@ -150,7 +150,7 @@ class PermutationAnalysis(Answer):
         """Return what pairs get, and what each shift puts on the busiest channel."""
         from netloom.drawing.mappings import paths_by_shift, shares_of_pairs
 
-        drawn: dict[str, Any] = {}
+        drawn = {}
         if self.bisection is not None:
             drawn["bisection"] = shares_of_pairs(self.bisection)
         if self.shifts is not None:

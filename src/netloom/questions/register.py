@@ -287,7 +287,7 @@ def heads() -> dict[str, Head]:
     >>> {name: each.usual for name, each in heads().items()}
     {'predict': '', 'simulate': 'load'}
     """
-    found: dict[str, Head] = {}
+    found = {}
     for words, each in listed().items():
         first, _, rest = words.partition(".")
         if rest and first not in listed() and (first not in found or words in OWN):

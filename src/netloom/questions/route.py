@@ -383,7 +383,7 @@ class RoutedFabric(Answer):
         if old != every.max:
             said += f" instead of {number(old)}"
         bound = every.bound if every.time == every.max else None  # it is over bandwidth
-        drawn: dict[str, Any] = {"cables": ranked(paths, looks, said, bound=bound)}
+        drawn = {"cables": ranked(paths, looks, said, bound=bound)}
         if channels.height:
             net = named.network_again(self.network, self.asked)
             if net is not None and net.num_network_channels != channels.height:

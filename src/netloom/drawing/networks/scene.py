@@ -168,7 +168,7 @@ class Scene:
         """Return both in one place."""
         size = max(self.width, other.width), max(self.height, other.height)
         _, _, *names = vars(self)
-        parts: Any = {name: getattr(self, name) + getattr(other, name) for name in names}
+        parts = {name: getattr(self, name) + getattr(other, name) for name in names}
         return Scene(*size, **parts)
 
 
@@ -361,7 +361,7 @@ def row_words(names: Sequence[str], left: float, top: float, cell: float) -> lis
 def column_words(names: Sequence[str], left: float, y: float, cell: float) -> list[Word]:
     """Return the names of columns over or below a matrix: every one, second, fifth or tenth."""
     least = min((max(map(width_of, names), default=0) + 6) / cell, len(names))
-    steps: list[int] = [base * 10**power for power in range(7) for base in (1, 2, 5)]
+    steps = [base * 10**power for power in range(7) for base in (1, 2, 5)]
     every = next(step for step in steps if step >= least)
     return [
         Word(left + (at + 0.5) * cell, y, names[at], "center") for at in range(0, len(names), every)

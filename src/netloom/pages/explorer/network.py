@@ -435,7 +435,7 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
         np.column_stack([each.points.reshape(-1, 8), each.width])
         for each in (*scene.bundles, *scene.dots)
     ]
-    found: dict[str, Any] = {
+    found = {
         "label": drawing.label,
         "width": round(scene.width, 1),
         "height": round(scene.height, 1),
@@ -496,7 +496,7 @@ def network_json(topology: Topology) -> dict[str, Any]:
         for each in range(routers.num_routers)
     ]
     hosts = [topology.name_of(each) for each in range(topology.num_hosts)]
-    found: dict[str, Any] = {
+    found = {
         "name": topology.name,
         "direct": topology.direct,
         "hosts": topology.num_hosts,

@@ -365,7 +365,7 @@ def _of_load(record: Recorded, _: View, most: float) -> Known:
     if "offered" not in loads.columns:
         return min(1.0, most), 1.0
     at = float(loads["offered"].max())  # type: ignore[arg-type]
-    points: Sequence[Mapping[str, Any]] = figures.get("points", [figures])
+    points = figures.get("points", [figures])
     last = max(points, key=lambda each: each.get("offered", 0.0))
     bounds = figures.get("throughput_bounds", {})
     bound = bounds.get(last.get("switching")) or last.get("throughput_bound", {})
@@ -557,7 +557,7 @@ def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     edges = np.append(0.0, np.cumsum(found.timetable.makespan))
     by_phase = channel_words(plan)[:, : topology.num_network_channels]
     most = float(by_phase.max(initial=0.0)) or 1.0
-    told: dict[str, Any] = {"flows": flows, "ways": plan.routes}
+    told = {"flows": flows, "ways": plan.routes}
     if len(edges) > 1:
         told["frames"] = Frames(edges, (by_phase / most).astype(np.float32), "clocks")
     yield plain_view(record, "phases", topology, "words", by_phase.sum(axis=0), **told)

@@ -299,7 +299,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
         from netloom.drawing.networks.chart import USE
         from netloom.drawing.networks.traffic import Delays
 
-        left: Any = made_of(self.points[0])
+        left = made_of(self.points[0])
         if self.several:
             low, high = self.saturation_range
             reached, limit = 1.3 * self.points[-1].offered, self.throughput_bound.load
@@ -436,7 +436,7 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
             raise InputError(field, f"{getattr(router, field)}", "1, as the model has it")
     traffic, inside = _traffic(question, topology)
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
-        given: VirtualRouting = question.routing
+        given = question.routing
         if isinstance(given, str):
             _refuse_choices(topology, given, router, traffic)
             if topology.direct:
@@ -545,7 +545,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         )
     error = queueing.saturation_band(network.kind).within
     busiest = [each.busiest_channel for each in found if each.busiest_channel >= 0]
-    runs: dict[float, dict[str, Any]] = {}  # what the simulator says of loads that can be carried
+    runs = {}  # what the simulator says of loads that can be carried
     interrupted = False
     if question.simulate:
         offered = [load for load in loads if 0 < load <= bound.load]

@@ -531,7 +531,7 @@ class Simulation(LoadAnswer):
     def nodes(self) -> Columns:
         """Return one row per run and node: its offered and its accepted traffic."""
         topology, traffic, many = self.network.topology, self.network.traffic, len(self.points)
-        found: dict[str, Any] = _runs(self.points, traffic.num_nodes) | {
+        found = _runs(self.points, traffic.num_nodes) | {
             "node": np.tile(np.arange(traffic.num_nodes, dtype=np.int32), many),
             "node_offered": np.concatenate([each.offered * traffic.rate for each in self.points]),
             "node_accepted": np.concatenate([each.accepted_by_node for each in self.points]),
@@ -687,8 +687,8 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     name, base = asked_router(question, on_machine)
     topology = with_lanes(topology, base)
     lengths, arrivals = question.packet_flits, question.arrivals
-    programs: network_runs.ProgramTraffic | None = None
-    tasks: tuple[Traffic, Ints] | None = None  # those of a single program
+    programs = None
+    tasks = None  # those of a single program
     if (pattern := pattern_asked(question, topology)) is not None:
         traffic, inside = pattern
     elif (only := only_program(question.app, topology)) is None:

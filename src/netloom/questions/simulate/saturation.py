@@ -241,7 +241,7 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
     """
     if advice := advice_of(network.settings, ()):
         warnings.warn(advice, stacklevel=3)
-    searches: list[Search] = []
+    searches = []
     for setting in network.settings:
         with patience(f"{network.name}: looking for saturation"):
             found = bracket_saturation(
