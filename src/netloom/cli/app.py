@@ -23,7 +23,6 @@ from netloom.cli.edge import (
     INTERRUPTED,
     MISTAKE,
     AsJson,
-    Writer,
     advice_shown,
     check_apart,
     compilation_announced,

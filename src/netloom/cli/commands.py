@@ -328,7 +328,7 @@ def _head(name: str) -> HelpedGroup:
 
 PLAIN = (bool, int, float, str)
 
-SHORT_HELP: Any = typer.Option(
+SHORT_HELP = typer.Option(
     "-h", is_eager=True, expose_value=False, hidden=True, callback=show_short_help
 )
 

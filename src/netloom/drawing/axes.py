@@ -338,10 +338,7 @@ class Panel:
 
     def chart(self, table: pl.DataFrame, **more: Any) -> alt.Chart:
         """Return a chart of a table with these axes."""
-        base = alt.Chart(table).encode(
-            x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more
-        )
-        return base
+        return alt.Chart(table).encode(x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more)
 
     def lines(
         self, table: pl.DataFrame, by: str, looks: Looks, *, points: float = 32, **mark: Any
@@ -573,10 +570,9 @@ def words(
 
 def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Return a chart of rows, each at its place in pixels: ``across`` and ``down``."""
-    base = alt.Chart(pl.DataFrame(rows)).encode(
+    return alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
     )
-    return base
 
 
 def shades() -> alt.Color:

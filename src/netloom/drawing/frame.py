@@ -208,10 +208,9 @@ def layered(
     """Return charts one over the other, under a title, which has room also over words beside."""
     fits = fitting(width)
     lines = in_lines(title, int((fits + beside) / LETTER))
-    drawn = alt.LayerChart(layer=list(layers)).properties(
+    return alt.LayerChart(layer=list(layers)).properties(
         width=fits, title=lines if len(lines) > 1 else title, height=height
     )
-    return drawn
 
 
 def in_lines(text: str, letters: int) -> list[str]:
@@ -249,7 +248,7 @@ def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
 WIDE, HALF, NARROW = 1040.0, 500.0, 328.0
 """Pixels that one part may take: on a page of 1,180 pixels, beside another there, and on 390."""
 
-_ROOM: ContextVar[float] = ContextVar("room", default=WIDE)
+_ROOM = ContextVar("room", default=WIDE)
 
 
 def room() -> float:

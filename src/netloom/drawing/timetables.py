@@ -243,9 +243,7 @@ def phase_maps(
         )
         for first in range(0, len(maps), MAP_COLUMNS)
     ]
-    whole = alt.vconcat(*rows, spacing=14).resolve_scale(
-        color="shared", stroke="shared"
-    )
+    whole = alt.vconcat(*rows, spacing=14).resolve_scale(color="shared", stroke="shared")
     mean = 0.0
     if makespan.sum() and used.size:
         mean = float(np.average(used.mean(axis=1), weights=makespan))

@@ -136,7 +136,7 @@ RUNS |= {"stable": bool, "seed": int, "cycles": int, "idle": float}
 """Columns of single runs."""
 
 MEASURED = "load", "latency", "low", "high", "accepted", "accepted_low", "accepted_high"
-POINTS: dict[str, Any] = dict.fromkeys(MEASURED, float) | {"runs": int, "behind": int}
+POINTS = dict.fromkeys(MEASURED, float) | {"runs": int, "behind": int}
 """Columns of points: means of the runs at one load, and how many of these fell behind."""
 
 

@@ -206,7 +206,7 @@ PROVENANCE = {
     "required": ["netloom", "seed", "configuration"],
 }
 
-VERDICT: dict[str, Any] = {
+VERDICT = {
     "type": "object",
     "title": "what it comes to",
     "properties": {

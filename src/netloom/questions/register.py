@@ -34,7 +34,7 @@ Q = TypeVar("Q", bound="Question")
 A = TypeVar("A")
 Ready = TypeVar("Ready")
 
-OWN: dict[str, str] = {
+OWN = {
     "collective": "netloom.questions.collective:compare_collectives",
     "simulate.trace": "netloom.questions.simulate.trace:replay",
     "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",

@@ -37,7 +37,7 @@ from netloom.drawing.networks.squares import (
     profile_scene,
     with_hosts,
 )
-from netloom.drawing.networks.traffic import Delays, Marked, Shown, Tips, Traffic
+from netloom.drawing.networks.traffic import Delays, Marked, Tips, Traffic
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 
@@ -244,8 +244,8 @@ def scene_of(traffic: Traffic, width: float) -> Scene | None:
 LETTER = 7.6
 """Pixels of a letter of a title, about."""
 
-CURVES: dict[str, Any] = {"fill": None, "strokeCap": "round", "clip": False}
-SQUARES: dict[str, Any] = {"fill": None, "strokeCap": "square", "clip": True}
+CURVES = {"fill": None, "strokeCap": "round", "clip": False}
+SQUARES = {"fill": None, "strokeCap": "square", "clip": True}
 """How channels are drawn."""
 
 
@@ -301,10 +301,9 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     words = alt.TitleParams(
         wrap(said, letters), anchor="start", subtitle=below, subtitleFontSize=SIZE
     )
-    chart = alt.LayerChart(layer=layers).properties(
+    return alt.LayerChart(layer=layers).properties(
         width=scene.width, height=scene.height, title=words, description=said
     )
-    return chart
 
 
 def colour(traffic: Traffic, room: float) -> alt.Stroke:

@@ -50,11 +50,7 @@ def view_json(view: View) -> dict[str, Any]:
 def _flows(flows: Flows) -> dict[str, Any]:
     """Return flows as JSON: in one word where all ranks send all others as much."""
     ranks = len(flows.host_of)
-    found = {
-        "ranks": ranks,
-        "host_of": packed(flows.host_of),
-        "of_hosts": flows.of_hosts,
-    }
+    found = {"ranks": ranks, "host_of": packed(flows.host_of), "of_hosts": flows.of_hosts}
     if flows.job_of is not None:
         found["job_of"], found["jobs"] = packed(flows.job_of), list(flows.jobs)
     many = len(flows.source)

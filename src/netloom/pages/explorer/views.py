@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -563,7 +563,7 @@ def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     yield plain_view(record, "phases", topology, "words", by_phase.sum(axis=0), **told)
 
 
-VIEWS: Mapping[str, Callable[[Recorded, Answer | None], Iterable[View]]] = {
+VIEWS = {
     "analyze": analyzed_views,
     "check_fabric": fabric_views,
     "compare_collectives": collective_views,

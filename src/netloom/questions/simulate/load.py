@@ -11,7 +11,6 @@ from typing import Any, Concatenate, ParamSpec
 import numpy as np
 from pydantic import model_validator
 
-from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, FLITS, Figures, figure, unseen
 from netloom.base.progress import counting, counting_runs, patience
@@ -37,7 +36,7 @@ from netloom.simulation.network.layout import MOST_NODES
 from netloom.simulation.network.routers import with_lanes
 from netloom.simulation.steady import SLOW
 from netloom.topology.faults import broken_parts
-from netloom.workload import Traffic, parse_arrivals, parse_lengths
+from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
 
