@@ -172,7 +172,7 @@ def parts_of(
     rows = [(name, *span, span[1] - span[0], colours[name]) for name, span in spans.items()]
     table = pl.DataFrame(rows, ["part", where.x.field, "end", "value", "colour"], orient="row")
     x, top, foot = where.x.encoding(alt.X), alt.value(0), alt.value(where.height)
-    layers, told = list[alt.Chart](), ["part:N", "value:Q"]
+    layers, told = [], ["part:N", "value:Q"]
     for look in ({"style": "part"}, HOLLOW):
         some = table.filter(pl.col("part").is_in(list(hollow)) == (look is HOLLOW))
         drawn = (

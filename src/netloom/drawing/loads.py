@@ -116,7 +116,7 @@ class LoadLimits:
         if all(getattr(self, limit) is None for limit in DELAYED):
             return None
         where, begin = self._panel(THICK), 0.0
-        ends, colours = dict[str, tuple[float, float]](), dict[str, str]()
+        ends, colours = {}, {}
         for name, end, colour in self._spans(where.x.high):
             ends[name], colours[name], begin = (begin, end), colour, end
         hollow = [name for name, colour in colours.items() if colour == REFERENCE]

@@ -589,7 +589,7 @@ def _points(
             names = {name: str(inputs[name].path) for name in files}
             on = renamed(asked.get("on"), names)
             if isinstance(on, str) and on not in checked:
-                find_network(on, failed_channels=None, failed_nodes=None)
+                find_network(on)
                 checked.add(on)
         except InputError as error:
             key = error.where.partition(":")[0]

@@ -39,7 +39,7 @@ from netloom.base.provenance import code_version
 from netloom.base.words import counted, rounded
 from netloom.experiments.file import Experiment, Point, read_experiment, renamed, unpack
 from netloom.experiments.findings import Curve, Results, curves_of, load_kept, next_step
-from netloom.experiments.store import KeptAnswer, Outcome, Store
+from netloom.experiments.store import KeptAnswer, Store
 from netloom.questions.answers import Verdict
 from netloom.questions.base import ask
 from netloom.questions.recorded import record
@@ -701,7 +701,7 @@ def estimate(
         If the file or the store cannot be used.
     """
     experiment = file if isinstance(file, Experiment) else read_experiment(file)
-    known, kept = dict[str, Outcome](), store_of(experiment.path, store)
+    known, kept = {}, store_of(experiment.path, store)
     if kept.exists():
         with Store(kept) as opened:
             answered = ((point.key, opened.outcome(point.key)) for point in experiment.points)
@@ -772,7 +772,7 @@ def _cost(
     counts = len(points), len(points) - len(wanted), len(wanted) - len(rest)
     if not rest:
         return SectionCost(section, *counts, None, 0, at_least=False)
-    seconds, late = list[float](), False
+    seconds, late = [], False
     for place in (0, *sorted({0, len(rest) // 2, len(rest) - 1})):
         began = time.monotonic()
         try:

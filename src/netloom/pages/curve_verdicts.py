@@ -339,7 +339,7 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
     """Return how far a single curve goes."""
     unit, axes = _unit(group), group.axes
     who = f"The model of {curve.label}" if curve.model else capital(curve.label)
-    tiles = list[Tile]()
+    tiles = []
     if curve.idle is not None:
         idle = f"{number(curve.idle)} {axes.latency_unit}"
         tiles.append(Tile(idle, f"{axes.latency}, idle network"))

@@ -392,7 +392,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     stored = (each for each in sources if not isinstance(each, Recorded))
     by_points = {tuple(each.point.key for each in results.answered): results for results in stored}
     found = list(by_points.values())  # what is there several times once
-    several, asked, again = len(found) > 1, list[Asked](), list[str]()
+    several, asked, again = len(found) > 1, [], []
     for results in found:
         name = quote(results.name)
         again += [f"netloom run {name}", f"netloom report {name} -o report.html"]

@@ -397,7 +397,7 @@ def numbers_of(asked: Sequence[Asked]) -> list[Numbers]:
 
 def _numbers(asked: Sequence[Asked], name: str, title: str, file: str) -> Numbers:
     """Return the numbers of one table of several answers: how questions differ, what was found."""
-    tables = list[pl.DataFrame]()
+    tables = []
     for each in asked:
         table = each.record.tables[name]
         flat = [column for column, kind in table.schema.items() if not kind.is_nested()]

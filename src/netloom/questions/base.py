@@ -198,7 +198,7 @@ def told_of(kind: type[Question], name: str) -> Told:
 
 def signature_of(kind: type[Question]) -> inspect.Signature:
     """Return the signature of the function that asks such a question: its fields, with defaults."""
-    parameters, made = list[inspect.Parameter](), inspect.Parameter
+    parameters, made = [], inspect.Parameter
     for name, field in kind.model_fields.items():
         how = made.KEYWORD_ONLY if told_of(kind, name).kw_only else made.POSITIONAL_OR_KEYWORD
         default = made.empty if field.is_required() else field.default

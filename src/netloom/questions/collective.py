@@ -248,7 +248,7 @@ class CollectiveTimes(Answer):
         what = f" for {units.size(last.size)}" if last.size else ""
         sentence = f"Use {last.algorithm}{what}: {units.seconds(last.seconds)}{_near(last)}."
         if len(self.sizes) > 1:
-            said = list[str]()
+            said = []
             for each in self.winners[: MOST_WINNERS - 1]:
                 end = "" if each.to_size is None else f" below {units.size(each.to_size, 2)}"
                 said.append(each.algorithm + end)
@@ -294,7 +294,7 @@ class CollectiveTimes(Answer):
         """Return what failures cost: the same algorithm without them, who is cut off, what lost."""
         by, own = whole.routing, self.setup.routing
         by = f"also by {by}" if by == own else f"by {by}, not {own}"
-        found = dict[str, str]()
+        found = {}
         if whole.same_ranks_seconds is not None:
             ranks = " with the same ranks" * bool(whole.cut_off)
             times = number(last.seconds / whole.same_ranks_seconds)
@@ -330,7 +330,7 @@ class CollectiveTimes(Answer):
 
     def figure_lines(self, width: int = 80) -> list[str]:
         """Return the fastest by size, and all algorithms at the largest."""
-        rows, found = list[FastestAtSize](), list[str]()
+        rows, found = [], []
         for size in self.sizes:
             first, *others = self.at(size)
             row = FastestAtSize(
@@ -513,7 +513,7 @@ def _near(point: Point) -> str:
 
 def _slower(first: Point, others: list[Point]) -> str:
     """Return by how much other algorithms are slower at the largest size, and why."""
-    said = list[str]()
+    said = []
     for each in others:
         longer = each.seconds / first.seconds
         if longer < LONGER:
@@ -646,7 +646,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     whole = None
     if (unbroken := ready.whole) is not None:
         least = unbroken.bound(question.collective, question.root, unbroken.host_of)
-        stuck = None if question.algorithm != "all" else dict[str, str]()
+        stuck = None if question.algorithm != "all" else {}
         there = _timed(unbroken, unbroken.algorithms, least, stuck)
         same = unbroken.runner(ready.host_of).timed(algorithm, last).seconds
         network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
@@ -727,7 +727,7 @@ def _timed(
     with counting(len(algorithms) * steps, what) as tell:
         for place, each in enumerate(algorithms):
             tell(place * steps)
-            points = list[Point]()
+            points = []
             try:
                 own, empty = each.outline(), runner.empty(each)
                 ran = {
@@ -822,7 +822,7 @@ def _notes(
     ready: PreparedCollective, inside: Point | None, curves: Mapping[str, list[float]]
 ) -> Iterator[str]:
     """Yield what was assumed, what is free, and what may surprise, in sentences."""
-    more = list[tuple[str, str]]()
+    more = []
     if ready.program is not None and ready.flit_source == ASSUMED:
         flits = counted(ready.program.flit_bytes or 0, "byte", "g")
         more.append((f"flits of {flits}", "--flit-bytes"))

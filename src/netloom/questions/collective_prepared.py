@@ -259,7 +259,7 @@ class PreparedCollective:
         """Return the time before a phase: as given, or that of the fastest barrier of the ranks."""
         if given is not None:
             return parse_seconds(given, where="switch_time")
-        runner, times = self.runner(self.host_of), list[float]()
+        runner, times = self.runner(self.host_of), []
         for name in algorithms_of("barrier"):
             each = Algorithm("barrier", name, len(self.host_of), {}, None, self.flows.law)
             try:

@@ -452,7 +452,7 @@ def compile_collective(
         made = perf_counter() - begin
         tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
         judged = judge(schedule)
-    words, assumed = list[str](), ready.clock.assumed()
+    words, assumed = [], ready.clock.assumed()
     if assumed:
         words.append(f"{assumed}.")
     if timed.inside_nodes is not None:

@@ -287,7 +287,7 @@ class FabricCheck(Answer):
 
     def _looked_at(self) -> dict[str, str]:
         """Return what else was looked at: circles, ports, and tables that OpenSM would not make."""
-        lines, lanes = dict[str, str](), counted(self.figures.lanes, "lane")
+        lines, lanes = {}, counted(self.figures.lanes, "lane")
         if self.others_circle:
             many = counted(self.other_end_points, "aggregation node")
             circle = self._circle(self.others_circle)
@@ -405,7 +405,7 @@ class FabricCheck(Answer):
         from netloom.drawing.axes import ranked
         from netloom.drawing.fabrics import by_way, slowdowns
 
-        channels, found, drawn = self.channels(), self.figures, dict[str, Any]()
+        channels, found, drawn = self.channels(), self.figures, {}
         net = network_again(self.network, self.asked, channels)
         if net is not None and channels.height:
             drawn["network"] = self._drawn(net)
@@ -429,7 +429,7 @@ class FabricCheck(Answer):
         from netloom.drawing.networks.chart import PATHS, network_chart
         from netloom.drawing.networks.traffic import Tips
 
-        channels, uses = self.channels(), dict[int, dict[str, float]]()
+        channels, uses = self.channels(), {}
         shared = self.shared_cables()
         tips, count = None, channels.height
         if "leads_to" in channels.columns:

@@ -109,7 +109,7 @@ class PermutationAnalysis(Answer):
             assert shifts is not None  # one of both was asked for
             mark = "fine" if shifts.max <= 1 else "limited"
             said = f"The worst shift, by {shifts.worst}, puts {_paths(shifts.max)} on one channel."
-        every, lines = self.all_to_all, dict[str, str]()
+        every, lines = self.all_to_all, {}
         if half is not None and half.ci is not None:
             low, high = map(percent, half.ci)
             lines["trust"] = f"95\u00a0% interval {low} to {high}, {half.samples:,} matchings"

@@ -372,7 +372,7 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
     """
     from netloom.questions.base import told_of
 
-    known, arguments, options = kind.question.model_fields, list[str](), list[str]()
+    known, arguments, options = kind.question.model_fields, [], []
     for name, value in (dict(fields) | {n: v for n, v in more.items() if n in known}).items():
         if name not in known or value is None or value == known[name].default:
             continue

@@ -300,7 +300,7 @@ class RoutedFabric(Answer):
 
     def _lines(self) -> dict[str, str]:
         """Return what else changes, and what goes with it."""
-        lines, changes = dict[str, str](), self.changes
+        lines, changes = {}, self.changes
         half, old = self.after.effective_bisection, self.before.effective_bisection
         if half.mean is not None and old.mean is not None:
             now, sure = percent(half.mean), ""

@@ -73,7 +73,7 @@ def one_scale(shown: Iterable[tuple[str, Floats]]) -> Iterator[None]:
     found: dict[str, list[Floats]] = {}
     for unit, loads in shown:
         found.setdefault(unit + ON, []).append(loads)
-    scales = dict[str, tuple[float, float]]()
+    scales = {}
     for title, several in found.items():
         if len(several) > 1:
             joined = np.concatenate(several)

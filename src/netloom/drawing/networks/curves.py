@@ -190,7 +190,7 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     if not named:
         return Scene(across, tall, (drawn,), dots=(dots,))
     words = _numbers_of(grid, left, top, pitch) + _stub_words(grid, places, pitch)
-    arrows, near = list[Arrow](), dict[int, Floats]()
+    arrows, near = [], {}
     assert drawn.points is not None
     for busy in traffic.busiest:  # heads, and where discs may be beside them
         for first, *_, last in drawn.points[drawn.channel == busy]:  # none of a host's channel
@@ -582,7 +582,7 @@ def _router_names(traffic: Traffic, placed: _Placed, width: float) -> list[Word]
 
 def _headings(placed: _Placed, width: float) -> list[Word]:
     """Return what the columns are, above them. What has no room beside the others is left out."""
-    last, words = len(placed.left) - 1, list[Word]()
+    last, words = len(placed.left) - 1, []
     order = sorted(range(last + 1), key=lambda at: (0 < at < last, abs(2 * at - last)))
     for line, style in enumerate(("network-heading", "network-name")):
         above: list[Word] = []
@@ -777,7 +777,7 @@ def uplink_matrices(traffic: Traffic, laid: Columns, left: float, top: float, ro
     first_and_last = without_common(_names(traffic, tops.routers[[0, -1]]), LONGEST)
     across = fitted(" to ".join(first_and_last), fits)
     head, y = 2 * LINE + 4, top
-    channels, squares, boxes, words = list[Ints](), list[Floats](), list[Box](), list[Word]()
+    channels, squares, boxes, words = [], [], [], []
     for place, here in enumerate((laid.enters == at, laid.leaves == at)):
         x = left + margin + (place * room / 2 if aside else 0.0)
         y = top + head + (0.0 if aside else place * (rows * cell + head + 10))

@@ -161,7 +161,7 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
     margin, cell = look.margin(bands), look.cell(bands)
     if cell < LEAST:
         return None
-    boxes, words, cells, placed = list[Box](), list[Word](), list[Cells](), []
+    boxes, words, cells, placed = [], [], [], []
     top = 0.0
     for band in bands:
         if band.heading and not look.beside:
@@ -307,7 +307,7 @@ def _with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     way = (last - first) / max(float(np.hypot(*(last - first))), 1e-9)
     last = first + max(float(np.hypot(*(last - first))), 14.0) * way
     line = straight_points(first[None], last[None])
-    hot = Channels(np.array([channel]), line, thinnest=3.0, thickest=4.5, again=True)
+    hot = Channels(np.array([channel]), line, thinnest=3.0, again=True)
     corners = [(0, 0), (0, x), (y, x), (y, 0)]
     edges = [((0, *each), (z, *each)) for each in corners]  # between the outlines of planes
     for plane, (one, other) in product(range(int(z) + 1), pairwise([*corners, corners[0]])):
@@ -383,7 +383,7 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     """
     cube = traffic.topology.routers
     assert isinstance(cube, Cube)
-    names, row_of = list[str](), np.empty(cube.num_channels, np.int64)
+    names, row_of = [], np.empty(cube.num_channels, np.int64)
     order = gray_order(cube.sides)
     for axis, name, channel in sorted(_directions(cube), key=lambda each: each[0]):
         name = name if cube.sides[axis] > 2 else name[:-1]  # of two coordinates there is one way
@@ -442,7 +442,7 @@ def with_hosts(traffic: Traffic, scene: Scene | None, width: float) -> Scene | N
     most = max(into.sum(), (~into).sum())
     side = float(np.clip(np.sqrt(width * TALL / most), LEAST_PORT, LARGEST_PORT))
     a_line = max(int(width / side), 1)
-    top, words, squares = scene.height + 8, list[Word](), []
+    top, words, squares = scene.height + 8, [], []
     every = "" if len(shown) == len(traffic.hosts) else ", the busiest of each router"
     for way, said in enumerate(("hosts to routers", "routers to hosts")):
         row, column = np.divmod(np.arange((into == way).sum()), a_line)

@@ -184,7 +184,7 @@ class FlowsAnswer(Answer):
         return (self.slowdown.max if self.slowdown else None) or 0.0
 
     def _lines(self) -> dict[str, str]:
-        fullest, found = self.busiest[0], dict[str, str]()
+        fullest, found = self.busiest[0], {}
         carries = f"{say(fullest.bytes, 'bytes')} in {counted(fullest.flows, 'flow', ',')}"
         found["where"] = f"{arrow(fullest.name)} carries {carries}"
         if held := fullest.held_flows:

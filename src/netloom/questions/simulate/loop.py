@@ -130,7 +130,7 @@ class LoopSimulation(Answer):
 
     def judged(self) -> Verdict:
         """Return what share of their sending rate ranks lose, at the highest applied traffic."""
-        limit, limits = self.saturation, dict[str, str]()
+        limit, limits = self.saturation, {}
         if limit is not None and limit.worst_node is not None:
             said = f"the slowest rank saturates at {number(limit.worst_node)}, the average one at "
             limits["limits"] = f"{said}{number(limit.average_node)} {FLITS} (estimates)"

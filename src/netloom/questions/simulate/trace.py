@@ -72,7 +72,6 @@ class TraceFile(Question, panel="Trace"):
     trace: str | Path | InstanceOf[Trace] | InstanceOf[Execution] = argument(
         "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, MSCCL .xml, "
         "or training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
-        kw_only=True,
         panel="Arguments",
         file=True,
     )
