@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
@@ -124,12 +124,8 @@ def command_help(command: Any, path: str, *, short: bool = False) -> Iterator[st
     options = [each for each in shown if each.param_type_name == "option"]
     if short:
         options = [each for each in options if each.required or each.name in command.short]
-    if example:
-        yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
-    yield " ".join(["Usage:", path, *map(_placeholder, arguments), "[OPTIONS]"])
-    for paragraph in told[:1] if short else told:
-        yield ""
-        yield from wrap(" ".join(paragraph.split()), width)
+    usage = " ".join([path, *map(_placeholder, arguments), "[OPTIONS]"])
+    yield from _beginning(example, usage, told[:1] if short else told)
     yield ""
     for each in arguments:
         yield from _line(_placeholder(each), _said(each), width)
@@ -154,25 +150,28 @@ def group_help(
     group: Any, path: str, commands: dict[str, dict[str, str]], more: str = ""
 ) -> Iterator[str]:
     """Yield the help of a group: what its commands are for, by the name of their kind."""
-    width = _width()
     example, told = _example(group)
-    if example:
-        yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
-    yield f"Usage: {path} COMMAND [OPTIONS]"
-    for paragraph in told:
-        yield ""
-        yield from wrap(" ".join(paragraph.split()), width)
+    yield from _beginning(example, f"{path} COMMAND [OPTIONS]", told)
     longest = max(len(name) for each in commands.values() for name in each)
     for kind, members in commands.items():
         yield ""
         if kind:
             yield typer.style(kind, bold=True)
         for name, said in members.items():
-            yield from _line(name, said, width, longest)
+            yield from _line(name, said, _width(), longest)
     yield ""
     yield f"{path} COMMAND -h: the most used options. --help: all of them."
     if more:
         yield more
+
+
+def _beginning(example: str, usage: str, told: Iterable[str]) -> Iterator[str]:
+    """Yield how the help of a command or of several begins."""
+    yield from wrap(example, _width(), subsequent_indent="    ", break_on_hyphens=False)
+    yield f"Usage: {usage}"
+    for paragraph in told:
+        yield ""
+        yield from wrap(" ".join(paragraph.split()), _width())
 
 
 def _example(command: Any) -> tuple[str, list[str]]:

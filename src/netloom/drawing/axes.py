@@ -281,6 +281,9 @@ class Look(NamedTuple):
     named: bool = True
 
 
+Spans: TypeAlias = Mapping[str, tuple[float, float]]
+"""Intervals, by their names."""
+
 Looks: TypeAlias = Mapping[str, Look]
 """How lines look, by their names."""
 
@@ -481,9 +484,7 @@ class Panel:
         ]
         return [grey.encode(x=x, x2="until:Q"), *edges]
 
-    def above(
-        self, spans: Mapping[str, tuple[float, float]], colours: Mapping[str, str] | None = None
-    ) -> list[alt.Chart]:
+    def above(self, spans: Spans, colours: Mapping[str, str] | None = None) -> list[alt.Chart]:
         """Return words above the axes, over the middle of intervals, in rows if they would touch.
 
         Words of the same interval stand side by side. Those that have a color are bold. A line

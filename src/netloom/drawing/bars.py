@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.axes import Axis, Panel, axis, named_rows, shared, words
+from netloom.drawing.axes import Axis, Panel, Spans, axis, named_rows, shared, words
 from netloom.drawing.frame import NARROW, REFERENCE, fitting, layered, room
 from netloom.drawing.names import fitted, width_of
 
@@ -163,10 +163,7 @@ def stacked(
 
 
 def parts_of(
-    where: Panel,
-    spans: Mapping[str, tuple[float, float]],
-    colours: Mapping[str, str],
-    hollow: Collection[str] = (),
+    where: Panel, spans: Spans, colours: Mapping[str, str], hollow: Collection[str] = ()
 ) -> list[alt.Chart]:
     """Return the parts of one bar, each from one value to another, with its words above it."""
     rows = [(name, *span, span[1] - span[0], colours[name]) for name, span in spans.items()]

@@ -28,6 +28,7 @@ from netloom.drawing.axes import (
     End,
     Look,
     Panel,
+    Spans,
     axis,
     looks_of,
     panel,
@@ -191,7 +192,7 @@ class LoadCurves:
 
     table: pl.DataFrame
     techniques: tuple[str, ...]
-    saturates: Mapping[str, tuple[float, float]]
+    saturates: Spans
     bound: float
     idle: float | None
 

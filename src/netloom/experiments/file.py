@@ -464,8 +464,8 @@ class _File(NamedTuple):
         return InputError(": ".join(filter(None, where)), error.found, error.wanted)
 
 
-def read_experiment(path: str | Path) -> Experiment:
-    """Read and check an experiment file.
+def read_experiment(path: str | Path | Experiment) -> Experiment:
+    """Read and check an experiment file, unless it is one already.
 
     Its tables are named as commands are, ``[analyze]``, ``[simulate.loop]`` and so on, or several
     of a name, ``[[map]]``. ``[simulate]`` is short for ``[simulate.load]``. Their fields
@@ -476,6 +476,8 @@ def read_experiment(path: str | Path) -> Experiment:
     InputError
         Naming the line and the field that is wrong, what was found and what would do.
     """
+    if isinstance(path, Experiment):
+        return path
     path = Path(path)
     text = read_text(path, wanted="an experiment file, .toml", most_bytes=MOST_BYTES)
     try:

@@ -367,7 +367,7 @@ def run(
         If the file, the store or the cluster cannot be used. ``LostError`` if a worker or the
         cluster's scheduler is lost for good. What is finished is kept.
     """
-    experiment = file if isinstance(file, Experiment) else read_experiment(file)
+    experiment = read_experiment(file)
     worker_count(workers)  # refused before there is a store
     with Store(store_of(experiment.path, store), create=True) as opened:
         kept = opened.register(experiment)
@@ -700,7 +700,7 @@ def estimate(
     InputError
         If the file or the store cannot be used.
     """
-    experiment = file if isinstance(file, Experiment) else read_experiment(file)
+    experiment = read_experiment(file)
     known, kept = {}, store_of(experiment.path, store)
     if kept.exists():
         with Store(kept) as opened:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import altair as alt
 import polars as pl
@@ -273,6 +273,9 @@ def _rounded(data: Any) -> Any:
     return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data
 
 
+Labelled: TypeAlias = list[tuple[Curve, str]]
+"""Curves, each with the name that its color has."""
+
 SIMULATED, MODEL = "simulated", "model"
 """Who says what a curve says."""
 
@@ -305,7 +308,7 @@ def curve_figures(group: CurveGroup) -> list[Figure]:
     return [narrowed(wide, other.spec) for wide, other in zip(figures, narrow, strict=True)]
 
 
-def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
+def panels(group: CurveGroup) -> dict[str, Labelled]:
     """Return the curves of each pair of axes, each with the name that its color has.
 
     Few curves have a color each. Many have the color of what differs first among them, and a
@@ -315,7 +318,7 @@ def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
     if len(told) <= ONE_PANEL or len(group.differ) < 2:
         return {"": [(curve, curve.label) for curve in group.curves]}
     first, *rest = group.differ
-    found: dict[str, list[tuple[Curve, str]]] = {}
+    found: dict[str, Labelled] = {}
     for curve in group.curves:
         name = ", ".join(said_field(field, curve.about.get(field)) for field in rest)
         found.setdefault(name, []).append((curve, said_field(first, curve.about.get(first))))
@@ -375,14 +378,14 @@ def _throughput(group: CurveGroup) -> Figure:
     )
 
 
-def _latency_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
+def _latency_rows(curves: Labelled) -> pl.DataFrame:
     return pl.concat(
         curve.table.select(*MEASURED[:4], "behind", curve=pl.lit(name), kind=pl.lit(_whose(curve)))
         for curve, name in curves
     )
 
 
-def _accepted_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
+def _accepted_rows(curves: Labelled) -> pl.DataFrame:
     ends = {"latency": "accepted", "low": "accepted_low", "high": "accepted_high"}
     parts = {name: pl.col(column) / pl.col("load") for name, column in ends.items()}
     return pl.concat(
@@ -405,7 +408,7 @@ def _with_unit(words: str) -> str:
 
 def _drawn(
     group: CurveGroup,
-    rows: Callable[[Sequence[tuple[Curve, str]]], pl.DataFrame],
+    rows: Callable[[Labelled], pl.DataFrame],
     y: Callable[[pl.DataFrame], Axis],
     *,
     saturates: bool = False,
@@ -466,7 +469,7 @@ def _looks(group: CurveGroup) -> dict[str, Look]:
     return {name: look._replace(dash=SOLID, named=named) for name, look in looks.items()}
 
 
-def _named(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
+def _named(group: CurveGroup) -> dict[str, Labelled]:
     """Return the curves of each panel, their names without the words that all share."""
     found, (_, short) = panels(group), _shared(group)
     return {

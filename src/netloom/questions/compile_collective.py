@@ -15,7 +15,7 @@ from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
-from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
+from netloom.base.units import LONGEST_SECONDS, parse_bytes
 from netloom.base.words import arrows, counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import Timeline
@@ -58,9 +58,7 @@ class WhichSchedule(Question, panel="Collective"):
     """The collective, and how it is cut."""
 
     collective: Collective = argument(f"Collective: {listed(get_args(Collective))}.", kw_only=False)
-    size: Annotated[float, Field(gt=0, le=LARGEST)] | str = option(
-        "Size as nccl-tests count it, such as 64MB.", default="1GB"
-    )
+    size: fields.Size = option("Size as nccl-tests count it, such as 64MB.", default="1GB")
     ranks: Annotated[int, Field(ge=2, le=MOST_RANKS)] | None = option(
         "Number of ranks, one per host.", default=None, shown_default="as many as there are hosts"
     )

@@ -47,6 +47,9 @@ PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | Insta
 Nodes: TypeAlias = Annotated[str | Path | Sequence[int] | InstanceOf[np.ndarray], SkipValidation]
 """Nodes by their numbers, or text or a file that names them. A mapping's are those of its tasks."""
 
+Size: TypeAlias = Annotated[float, Field(gt=0, le=LARGEST)] | str
+"""A size, or a rate, with its unit, such as 64MB. A number, in Python, is bytes."""
+
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str
 """A time with its unit, such as 600ns. A number, in Python, is seconds."""
 
@@ -283,7 +286,7 @@ class Timing(Question, panel="Time"):
     A number, in Python, is bytes/s or seconds.
     """
 
-    bandwidth: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+    bandwidth: Size | None = option(
         "Bandwidth of a channel (200Gb/s, 25GB/s).",
         default=None,
         shown_default="the machine's, or the fabric file's",

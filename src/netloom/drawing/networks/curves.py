@@ -35,6 +35,7 @@ from netloom.drawing.networks.scene import (
     Scene,
     Word,
     as_squares,
+    axes_of,
     column_words,
     discs_on,
     last_of,
@@ -223,7 +224,7 @@ def _grid(topology: Topology, width: float) -> _Grid:
     source, target = cube.channel_source.astype(np.int64), cube.channel_target.astype(np.int64)
     way = np.zeros((len(source), 2))
     steps = [(0, 1), (1, 0)][-len(sides) :]
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    axes = axes_of(cube)
     for axis, step in zip(axes, steps, strict=True):
         first, second = (int(base) for base in cube.line_base[axis])
         way[first:second], way[second : 2 * second - first] = step, np.negative(step)

@@ -17,6 +17,7 @@ import numpy as np
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.drawing.names import LINE, NAME_LINE, SIZE, fitted, width_of
 from netloom.drawing.networks.traffic import Traffic
+from netloom.topology import Cube
 
 DISC = 9.0
 """Radius of the discs with the numbers of the busiest channels."""
@@ -330,6 +331,11 @@ def as_squares(
     """Return channels as squares, the busiest last."""
     order = np.argsort(traffic.weight[channel], kind="stable")
     return Channels(channel[order], squares=squares[order], again=again)
+
+
+def axes_of(cube: Cube) -> list[int]:
+    """Return the dimensions of a cube along which it has more than one router."""
+    return [axis for axis, side in enumerate(cube.sides) if side > 1]
 
 
 def last_of(keys: Ints, shown: Ints) -> tuple[Ints, Ints]:

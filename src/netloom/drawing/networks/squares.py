@@ -31,6 +31,7 @@ from netloom.drawing.networks.scene import (
     Scene,
     Word,
     as_squares,
+    axes_of,
     beside_squares,
     column_words,
     last_of,
@@ -221,7 +222,7 @@ def _strips(traffic: Traffic, panel: Panel, x: float, y: float, cell: float, wha
 
 def _directions(cube: Cube) -> list[tuple[int, str, Ints]]:
     """Return the directions of a cube, the last dimension first: axis, name and channels."""
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1][::-1]
+    axes = axes_of(cube)[::-1]
     few = len(axes) <= 3
     return [
         (
@@ -287,7 +288,7 @@ def _with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     if not between:
         return scene
     channel, number = between[0], traffic.busiest.index(between[0]) + 1
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    axes = axes_of(cube)
     z, y, x = np.array(cube.sides, float)[axes] - 1
     top, left = scene.height + 4, 24.0
     if width >= ASIDE:
@@ -527,7 +528,7 @@ def _sums(topology: Topology) -> list[Sums]:
         row[channel] = place
     names = [name for _, name, _ in directions]
     at = np.stack(np.unravel_index(cube.channel_source, cube.sides)).astype(np.int64)
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    axes = axes_of(cube)
     kinds = ["column x", "row y", "plane z"][len(axes) - 1 :: -1]
     if len(axes) > 3:
         axes, kinds = axes[:1], [f"coordinate {axes[0]}"]

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, frame, say, unseen
 from netloom.base.progress import counting
-from netloom.base.units import LARGEST, parse_bytes
+from netloom.base.units import parse_bytes
 from netloom.base.words import counted, number, percent
 from netloom.machines.named_machines import clock_of
 from netloom.questions import fields, named
@@ -55,7 +54,7 @@ class FlowTraffic(Question, panel="Program"):
         "transpose:8, ring:64 with --size.",
         file=True,
     )
-    flow_bytes: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+    flow_bytes: fields.Size | None = option(
         "Size of each flow, such as 1MB.",
         default=None,
         shown_default="the bytes of each edge",

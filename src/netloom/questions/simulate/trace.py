@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, Place, derived, figure, leaves, say, unseen
 from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.units import LARGEST, parse_bytes, parse_seconds
+from netloom.base.units import parse_bytes, parse_seconds
 from netloom.base.words import counted, listed, percent
 from netloom.drawing.timelines import Timeline
 from netloom.machines import Machine
@@ -25,7 +24,7 @@ from netloom.mapping.allocation import place_program
 from netloom.questions import named
 from netloom.questions.answers import Answer, Columns, Grade, Mark, Measure, Parts, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
-from netloom.questions.fields import Placed, Seconds, refuse
+from netloom.questions.fields import Placed, Seconds, Size, refuse
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.simulate import engines
@@ -75,9 +74,7 @@ class TraceFile(Question, panel="Trace"):
         panel="Arguments",
         file=True,
     )
-    size: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
-        "Size of an MSCCL program, such as 64MB.", default=None
-    )
+    size: Size | None = option("Size of an MSCCL program, such as 64MB.", default=None)
     flit_bytes: int | None = option(
         "Size of a flit, which a channel moves per cycle.",
         unit="bytes",
