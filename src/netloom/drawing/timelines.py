@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.errors import InputError
 from netloom.base.textfiles import replacing
-from netloom.drawing.save import check_writable, make_folder
+from netloom.drawing.save import check_suffix, make_folder
 from netloom.simulation.figures import mean_rates, rate_sums
 
 Nanoseconds: TypeAlias = Ints
@@ -133,9 +132,7 @@ def check_timeline(path: Path) -> Path:
     InputError
         If it does not end in .json or .json.gz, or cannot be written.
     """
-    if not path.name.endswith(SUFFIXES):
-        raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(SUFFIXES)}")
-    return check_writable(path)
+    return check_suffix(path, SUFFIXES)
 
 
 def nanoseconds(times: ArrayLike, unit_us: float) -> Nanoseconds:

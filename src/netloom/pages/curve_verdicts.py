@@ -307,7 +307,7 @@ class Decision(NamedTuple):
     """
 
     verdict: Verdict
-    tiles: tuple[Tile, ...]
+    tiles: tuple[Tile, ...] = ()
     chosen: tuple[str, ...] = ()
     curve: Curve | None = None
     several: bool = True
@@ -424,7 +424,7 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
     some = [curve for curve in near if len(curve.whole)]
     if len(some) < 2 or (load := highest_shared(near)) is None:
         said = f"Which to take for {group.name} is open: no load has a latency of each."
-        return Decision(Verdict("unknown", said, of=group.name), ())
+        return Decision(Verdict("unknown", said, of=group.name))
     if len(some) == 2 and (found := _best_below_and_above(some, group)) is not None:
         return found
     ranked = sorted(some, key=lambda curve: (curve.at(load) or (inf,))[0])
@@ -445,7 +445,7 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
         slow = _latency_clause(best, last, group)
         beside = "" if slow is None else f"; {last.label} is slower"
         said = f"Which to take for {group.name} is open: no difference in latency is sure{beside}."
-        return Decision(Verdict("unknown", said, of=group.name), ())
+        return Decision(Verdict("unknown", said, of=group.name))
     verb = f"Take {best.label} for" if _takes(group) else f"{capital(best.label)} is fastest of"
     tile = Tile(less[1].value, f"{group.axes.latency} {less[1].label}")
     said = f"{verb} {group.name}: {less[0]}{carried}."

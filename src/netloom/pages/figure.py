@@ -50,14 +50,11 @@ class DataTable(NamedTuple):
         The cells, in words. Of long tables the first.
     total
         How many rows there are in all.
-    caption
-        What it is of. Perhaps "".
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     total: int
-    caption: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +191,7 @@ def data_of(spec: Mapping[str, Any]) -> DataTable:
     return table_of([*heads.values()], ([row.get(field) for field in heads] for row in rows))
 
 
-def table_of(columns: Sequence[str], rows: Any, caption: str = "") -> DataTable:
+def table_of(columns: Sequence[str], rows: Any) -> DataTable:
     """Return a table of a page: its cells in words, and not too many rows.
 
     Examples
@@ -203,7 +200,7 @@ def table_of(columns: Sequence[str], rows: Any, caption: str = "") -> DataTable:
     ('0.1', 'yes')
     """
     said = [tuple(map(number, row)) for row in rows]
-    return DataTable(tuple(columns), tuple(said[:MOST_ROWS]), len(said), caption)
+    return DataTable(tuple(columns), tuple(said[:MOST_ROWS]), len(said))
 
 
 def turned(table: DataTable) -> DataTable:
@@ -216,8 +213,8 @@ def turned(table: DataTable) -> DataTable:
     """
     columns = list(zip(table.columns, *table.rows, strict=True))
     if len(table.rows) == 1:  # nothing is told from anything: its first column is no name
-        return DataTable(("", "value"), tuple(columns), len(columns), table.caption)
-    return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1, table.caption)
+        return DataTable(("", "value"), tuple(columns), len(columns))
+    return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1)
 
 
 def _is_number(value: Any) -> bool:

@@ -62,6 +62,8 @@ from netloom.workload import ProcessGraph
 if TYPE_CHECKING:
     import polars as pl
 
+    from netloom.drawing.networks.traffic import Delays
+
 LOAD = "Offered load (said at most one way)"
 
 _LOAD = partial(option, default=None, gt=0, le=MOST, panel=LOAD)
@@ -419,7 +421,7 @@ class Analysis(Answer):
 
     # The terminal.
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return the figures beside those of random mappings, and what they are."""
         random = self.random_mapping.figures
         of_paths = terminal_table(
@@ -554,15 +556,10 @@ class Analysis(Answer):
         """Return the network by load, what loads do to nodes, and random mappings beside."""
         from netloom.drawing.loads import LoadLimits, met_by_paths
         from netloom.drawing.networks.chart import LOAD, ON
-        from netloom.drawing.networks.traffic import Delays
 
-        limits, known = self.own.saturation, self.delays_from
-        delays = known and Delays(known[0], known[1], f"{load_share(known[2])} load")
-        title = self.load_unit + ON
+        title, delays = self.load_unit + ON, self.delays_from
         loads = LoadLimits(
-            worst_node=limits.worst_node,
-            average_node=limits.average_node,
-            upper_bound=limits.upper_bound,
+            limits=self.own.saturation,
             split=self.split_bound,
             offered=self.offered,
             random=self.random_table(),
@@ -582,7 +579,7 @@ class Analysis(Answer):
         return self.load_unit, times_of(self.channels())
 
     @property
-    def delays_from(self) -> tuple[float, float, float] | None:
+    def delays_from(self) -> Delays | None:
         """When the busiest channel delays, when it is full, and the load that both are of.
 
         The first two are parts of its time at the load that is offered: without one, at the highest
@@ -590,13 +587,15 @@ class Analysis(Answer):
         full, nor is anything else said where contention begins is unknown. None if the limit is
         unknown.
         """
+        from netloom.drawing.networks.traffic import Delays
+
         begins, full = self.own.saturation.worst_node, self.own.saturation.upper_bound
         if not full:
             return None
         if self.standing.level == "contention-free" or begins is None:
             begins = full
         at = self.offered or min(1.0, full)
-        return begins / at, full / at, at
+        return Delays(begins / at, full / at, f"{load_share(at)} load")
 
 
 @dataclass(frozen=True, eq=False)

@@ -431,7 +431,7 @@ class Answer(Figures):
         said = f"{of}: {said}" if of and of not in said else said
         return picture_of(drawn, said, [*self.footer(), self.origin])
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return its leading figures: a table of its rows, its own in pairs, and lists in short."""
         whole = self.several or self.rows[0] is not self
         found = terminal.table(self.rows, self, width, plainly=self.plainly) if whole else []
@@ -450,7 +450,7 @@ class Answer(Figures):
                     found += [f"… {len(rows) - MOST_ROWS} more"] * (len(rows) > MOST_ROWS)
         return found
 
-    def remark_lines(self, width: int = 80) -> list[str]:
+    def remark_lines(self, width: int) -> list[str]:
         """Return its remarks, each after a bullet."""
         more = [
             line for each in self.remarks() for line in folded(f"• {arrows(each)}", width, "", "  ")

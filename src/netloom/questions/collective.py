@@ -328,7 +328,7 @@ class CollectiveTimes(Answer):
             return self.again("compile.collective", but=but, size=size)
         return ""
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return the fastest by size, and all algorithms at the largest."""
         rows, found = [], []
         for size in self.sizes:

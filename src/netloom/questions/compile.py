@@ -309,7 +309,7 @@ class CompiledPhases(Answer):
         allowed = "phases may take 3 % more, which the factor allows for"
         return f"* estimates: {allowed}, and {longer}"
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return the longest phases, and the figures of all."""
         if not self.num_phases:
             return []

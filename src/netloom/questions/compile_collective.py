@@ -229,12 +229,12 @@ class CollectiveSchedule(Answer):
         mark = "fine" if speed.efficiency >= figures.NEAR else "limited"
         return mark, f"{part_of(speed.efficiency)} of the {what}: {fast} of {most}."
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return how fast it is, and the schedules of few steps."""
         few = terminal.table(self.few_steps.frontier, self, width) if self.few_steps else []
         return super().figure_lines(width) + [""] * bool(few) + few
 
-    def remark_lines(self, width: int = 80) -> list[str]:
+    def remark_lines(self, width: int) -> list[str]:
         """Return remarks, and the proof of few steps line by line."""
         proof = ["", *self.few_steps.proof] if self.few_steps else []
         said = [folded(each, width, "", "  ") or [""] for each in proof]

@@ -323,7 +323,7 @@ class FabricCheck(Answer):
             more.setdefault("wanted", []).append(f"{program or 'all-to-all'}@{nodes}")
         return self.again("route", but=("routing", "samples"), **more)
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return its leading figures, and the channels that are busiest and that jobs share."""
         busiest = [
             Listed(paths=each.paths, cable=self.plainly(each.cable.words))

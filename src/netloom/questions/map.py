@@ -554,7 +554,7 @@ class ProgramMapping(Answer):
 
     # The terminal.
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return all mappings by their figures, and what these are."""
         alone = not self.objective.scale and not self.objective.times
         rows = [Row(of=each, objective=None if alone else each.objective) for each in self.starts]

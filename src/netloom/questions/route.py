@@ -320,7 +320,7 @@ class RoutedFabric(Answer):
             lines["lanes"] += ": -Q -Y qos-policy.conf" * bool(changes)
         return lines | {"care": self.fallback, "ports": self.size.ports}
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return both tables, a row each, and what programs keep busy."""
         both = (("installed", self.before), ("new", self.after))
         rows = [

@@ -464,7 +464,7 @@ class HotSpotSimulation(OfSystem):
         runs = (each for point in self.points for each in point.runs)
         return self._told("table", lambda: framed(CombiningRun, runs))
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return the figures of each rate. Of one, also those of each stage."""
         if self.several:
             return terminal.table(self.points, self, width)

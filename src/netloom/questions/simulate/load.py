@@ -278,6 +278,11 @@ class LoadAnswer(Answer):
         """Traffic, network and mapping."""
         return self.setup.subject(self.asked)
 
+    @property
+    def limits(self) -> dict[str, str]:
+        """What limits the technique that could carry most, as a line of a verdict."""
+        return {"limits": limit_said(self.setup.bound)}
+
     @table(Channel)
     def channels(self) -> Columns:
         """Return one row per run and channel: its two nodes, and flits per cycle on it."""
@@ -422,7 +427,7 @@ class Simulation(LoadAnswer):
         return f"{load} {FLITS} asked, at most {most} can be carried"
 
     def _of_loads(self) -> Verdict:
-        points, limits = self.points, {"limits": limit_said(self.setup.bound)}
+        points, limits = self.points, self.limits
         failed = next((each for each in points if self._is_saturated(each)), None)
         below = [each for each in points if failed is None or each.offered < failed.offered]
         carried = [each for each in below if each.is_carried]
@@ -460,7 +465,7 @@ class Simulation(LoadAnswer):
         return Verdict(mark, said, lines, more)
 
     def _of_techniques(self) -> Verdict:
-        points, lines = self.points, {"limits": limit_said(self.setup.bound)}
+        points, lines = self.points, self.limits
         asked, seen = list(self.setup.throughput_bounds), {each.switching for each in points}
         vague = [each for each in points if not each.is_known and not self._is_overloaded(each)]
         if vague:
@@ -501,7 +506,7 @@ class Simulation(LoadAnswer):
         mark = "limited" if others or above or first.is_slow else "fine"
         return Verdict(mark, said, lines, more)
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return its leading figures, of several techniques one table each."""
         if not self.setup.compares:
             return super().figure_lines(width)

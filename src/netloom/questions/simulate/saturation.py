@@ -23,7 +23,6 @@ from netloom.questions.simulate.load import (
     LoadAnswer,
     SimulatedNetwork,
     UnderLoad,
-    limit_said,
     longer,
     one_point,
     prepare,
@@ -80,7 +79,7 @@ class NetworkSaturation(LoadAnswer):
         return self._of_techniques() if self.several else self._of_one(self.points[0])
 
     def _of_one(self, found: Search) -> Verdict:
-        lines = {"limits": limit_said(self.setup.bound)}
+        lines = self.limits
         if found.interrupted:
             return Verdict("unknown", _interrupted(found), lines, self.again())
         last, load = found.last, number(found.saturation_offered)
@@ -112,7 +111,7 @@ class NetworkSaturation(LoadAnswer):
         return self.again("simulate.load", load=loads, cycles=None, plot="curve.svg")
 
     def _of_techniques(self) -> Verdict:
-        lines = {"limits": limit_said(self.setup.bound)}
+        lines = self.limits
         ended = [each for each in self.points if not each.interrupted]
         done = {each.switching for each in ended}
         if missing := [each for each in self.setup.throughput_bounds if each not in done]:
@@ -140,7 +139,7 @@ class NetworkSaturation(LoadAnswer):
         mark = "limited" if any(each.saturates for each in ended) else "fine"
         return Verdict(mark, f"{said}.", lines, self._curve(most), _note(most))
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return a row per technique. The runs of a search are a table of their own."""
         return terminal.table(self.points, self, width)
 
