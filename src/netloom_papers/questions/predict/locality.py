@@ -15,15 +15,16 @@ from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves
 from netloom.base.words import begun, counted, listed, number, percent
 from netloom.questions import fields
 from netloom.questions.answers import Answer, Mark, Verdict
-from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
+from netloom.questions.base import MOST, Numbers, Question, option
 from netloom.questions.named import mapping_name, provenance_of, read_program
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.shared import SIZES, find_torus, rounded
+from netloom.questions.predict.shared import rounded
 from netloom.questions.register import asks
 from netloom.questions.terminal import order_named, short_name
 from netloom.topology import Cube, average_distance
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
+from netloom_papers.questions.predict.shared import MOST_DIMENSIONS, SIZES, find_torus, parse_sizes
 
 TRUST = (
     "on an 8 × 8 torus with buffered switches, simulated, message rates of a torus program are "
