@@ -590,8 +590,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     'Use recursive-doubling below 7.6 kB, swing above'
     """
     bound = ready.bound(question.collective, question.root, ready.host_of)
-    stuck = None if question.algorithm != "all" else dict[str, str]()
-    points = _timed(ready, ready.algorithms, bound, stuck)
+    named = question.algorithm != "all"
+    points, stuck = _timed(ready, ready.algorithms, bound, named=named)
     if (exchange := ready.exchange) is not None:
         with patience(f"Compiling {counted(len(exchange), 'connection', ',')}"):
             plans = phase_plans(
@@ -628,8 +628,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         if better.better:
             hosts = np.asarray(better.node_of, np.int32)
             least = ready.bound(question.collective, question.root, hosts)
-            points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)
-    left_out = ready.left_out | (stuck or {})
+            points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)[0]
+    left_out = ready.left_out | stuck
     curves: dict[str, list[float]] = {}
     for each in points:  # of each algorithm with sizes rising
         if each.order == GIVEN and each.algorithm != PHASES:
@@ -646,8 +646,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     whole = None
     if (unbroken := ready.whole) is not None:
         least = unbroken.bound(question.collective, question.root, unbroken.host_of)
-        stuck = None if question.algorithm != "all" else {}
-        there = _timed(unbroken, unbroken.algorithms, least, stuck)
+        there, _ = _timed(unbroken, unbroken.algorithms, least, named=named)
         same = unbroken.runner(ready.host_of).timed(algorithm, last).seconds
         network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
         run_here = {each.name for each in ready.algorithms} - left_out.keys()
@@ -712,17 +711,17 @@ def _timed(
     ready: PreparedCollective,
     algorithms: Sequence[collectives.Algorithm],
     bound: LeastTime,
-    stuck: dict[str, str] | None = None,
     *,
+    named: bool = True,
     order: str = GIVEN,
     host_of: Ints | None = None,
-) -> list[Point]:
-    """Return what each algorithm takes at each size.
+) -> tuple[list[Point], dict[str, str]]:
+    """Return what each algorithm takes at each size, and which deadlock.
 
-    ``stuck`` is filled with algorithms that deadlock. Without it, or if all do, that is raised.
+    Those that are named raise that, and others if all deadlock.
     """
     runner = ready.runner(ready.host_of if host_of is None else host_of)
-    found, steps = list[Point](), len(ready.sizes) + 1
+    found, stuck, steps = list[Point](), dict[str, str](), len(ready.sizes) + 1
     what = f"{algorithms[0].collective} on {ready.network.name}"
     with counting(len(algorithms) * steps, what) as tell:
         for place, each in enumerate(algorithms):
@@ -744,12 +743,12 @@ def _timed(
                     run = runner.timed(each, size, empty)
                     points.append(_point(ready, bound, size, run, ran))
             except DeadlockError:
-                if stuck is None or (not found and place == len(algorithms) - 1):
+                if named or (not found and place == len(algorithms) - 1):
                     raise
                 stuck[each.name] = "it deadlocks; name it to see where"
             else:
                 found += points
-    return found
+    return found, stuck
 
 
 def _point(
