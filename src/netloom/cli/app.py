@@ -260,9 +260,10 @@ def results(
     from netloom.drawing.save import check_table, save_table
     from netloom.experiments.findings import load_results
 
-    for path, suffix in ((csv, ".csv"), (parquet, ".parquet")):
+    both, files = ((csv, ".csv"), (parquet, ".parquet")), list[Path]()
+    for path, suffix in both:
         if path is not None and path != STANDARD_OUTPUT:
-            check_table(path)
+            files.append(check_table(path))
             if path.suffix != suffix:
                 raise InputError(str(path), f"suffix '{path.suffix}'", suffix)
     found = load_results(file, experiment)
@@ -271,7 +272,6 @@ def results(
     def save(path: Path) -> str:
         return f"Table: {save_table(table, path)} ({counted(len(table), 'row')})"
 
-    files = [path for path in (csv, parquet) if path is not None and path != STANDARD_OUTPUT]
     printed = as_json or csv == STANDARD_OUTPUT
     with files_written([partial(save, path) for path in files], quiet=printed):
         if as_json:

@@ -198,9 +198,7 @@ class FabricCheck(Answer):
 
     def plainly(self, name: str) -> str:
         """Return words with the names of switches as people see them."""
-        for label, short in self.short.items():
-            name = name.replace(label, short)
-        return name
+        return terminal.in_short(name, self.short)
 
     def measure(self) -> Measure | None:
         """Return the paths on the busiest cable. None of jobs, lost packets and loops."""

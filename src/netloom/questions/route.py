@@ -350,9 +350,7 @@ class RoutedFabric(Answer):
 
     def plainly(self, name: str) -> str:
         """Return words with the names of switches as people see them, where these are known."""
-        for label, short in self._short.items():
-            name = name.replace(label, short)
-        return name
+        return terminal.in_short(name, self._short)
 
     @cached_property
     def _short(self) -> dict[str, str]:
