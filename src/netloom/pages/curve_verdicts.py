@@ -533,23 +533,21 @@ def best_of(answers: Sequence[tuple[Mapping[str, Any], Recorded]]) -> Decision |
     first = found[ranked[0]]
     best = [name for name in ranked if _change(found[name], first) <= EQUAL]
     rest = ranked[len(best) :]
-    names = listed(best)
-    if not rest:
-        said = f"No difference: each {first.clause}."
-        tile = Tile(first.said, f"{first.what}, of each")
-        return Decision(Verdict("fine", said), (tile,), tuple(best))
-    rival = found[rest[0]]
-    change = _change(rival, first)
-    others = listed([f"{name} {found[name].said}" for name in rest], 3)
-    tile = Tile(first.said, f"{first.what}, {names} ({others})")
-    less = f"{percent(float(f'{change:.2g}'))} {'more' if more else 'less'} than {rest[0]}"
-    less += f" ({rival.said})"
-    each = "each" if len(best) > 1 else "it"
-    if change < NEAR:
-        said = f"Little difference: {names} {first.clause}, only {less}."
-        return Decision(Verdict("limited", said), (tile,), tuple(best))
-    said = f"Take {names.replace(' and ', ' or ')}: {each} {first.clause}, {less}."
-    return Decision(Verdict("fine", said), (tile,), tuple(best))
+    names, mark = listed(best), "fine"
+    said, whose = f"No difference: each {first.clause}.", "of each"
+    if rest:
+        rival = found[rest[0]]
+        change = _change(rival, first)
+        others = listed([f"{name} {found[name].said}" for name in rest], 3)
+        whose = f"{names} ({others})"
+        less = f"{percent(float(f'{change:.2g}'))} {'more' if more else 'less'} than {rest[0]}"
+        less += f" ({rival.said})"
+        each = "each" if len(best) > 1 else "it"
+        said = f"Take {names.replace(' and ', ' or ')}: {each} {first.clause}, {less}."
+        if change < NEAR:
+            mark, said = "limited", f"Little difference: {names} {first.clause}, only {less}."
+    tile = Tile(first.said, f"{first.what}, {whose}")
+    return Decision(Verdict(mark, said), (tile,), tuple(best))
 
 
 def _change(one: Measure, first: Measure) -> float:
