@@ -456,9 +456,7 @@ class Panel:
 
     def across(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return a line across. Without a look it is a bound: in ink, with dashes and dots."""
-        base = _of_one(**{self.y.field: value})
-        there = self.y.low <= value <= self.y.high
-        return [_rule(base, look).encode(y=self.y.encoding(alt.Y))] if there else []
+        return [_rule(self.y, alt.Y, value, look)] if self.y.low <= value <= self.y.high else []
 
     def upright(self, marks: Mapping[str, float], look: Look | None = None) -> list[alt.Chart]:
         """Return upright lines at values, by their words, which stand above the axes."""
@@ -468,7 +466,7 @@ class Panel:
 
     def rule(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return an upright line. Without a look it is a bound."""
-        return [_rule(_of_one(**{self.x.field: value}), look).encode(x=self.x.encoding(alt.X))]
+        return [_rule(self.x, alt.X, value, look)]
 
     def band(self, low: float, high: float) -> list[alt.Chart]:
         """Return a shaded interval of the horizontal axis, with its edges."""
@@ -604,14 +602,14 @@ def _of_one(**columns: float) -> alt.Chart:
     return alt.Chart(pl.DataFrame({name: [float(value)] for name, value in columns.items()}))
 
 
-def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:
-    """Return rules: of a look, or of a bound."""
-    drawn: alt.Chart = base.mark_rule(style="bound")
+def _rule(axis: Axis, way: type[alt.X | alt.Y], value: float, look: Look | None) -> alt.Chart:
+    """Return a rule at a value of an axis: of a look, or of a bound."""
+    how: dict[str, Any] = {"style": "bound"}
     if look is not None:
-        drawn = base.mark_rule(
-            color=str(look.colour), strokeDash=list(look.dash), strokeWidth=min(look.width, 1.4)
-        )
-    return drawn
+        how = {"color": str(look.colour), "strokeDash": list(look.dash)}
+        how["strokeWidth"] = min(look.width, 1.4)
+    drawn: alt.Chart = _of_one(**{axis.field: value}).mark_rule(**how)
+    return drawn.encode(axis.encoding(way))
 
 
 # -- loads in falling order ------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def html_page(
     blocks: Any = {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
     environment = Environment(loader=DictLoader(templates), autoescape=True, **blocks)
     environment.filters["together"] = held_together
-    found: str = environment.get_template("page").render(
+    return environment.get_template("page").render(
         title=title,
         policy=policy([inline, *frames]),
         version=__version__,
@@ -253,7 +253,6 @@ def html_page(
         },
         **words,
     )
-    return found
 
 
 def policy(own: Iterable[Inline]) -> str:
