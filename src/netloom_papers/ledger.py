@@ -646,7 +646,7 @@ class Picture:
         of = f"{self.name}: {self.line}"
         if self.rows:
             return replace(Validation(self.rows).verdict, of=of)
-        return Verdict("unknown", self.sentence, of)
+        return Verdict("unknown", self.sentence, of=of)
 
     def chart(self) -> alt.VConcatChart:
         """Return its panels drawn."""

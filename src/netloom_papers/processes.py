@@ -319,9 +319,10 @@ class PlanRun(OfPlan):
         lines = {"run in": units.seconds(self.seconds)}
         if self.delivered:
             words = f"{counted(self.words, 'word', ',')} of {many}"
-            return Verdict("fine", f"All {words} arrived, in order and in their phases.", of, lines)
+            said = f"All {words} arrived, in order and in their phases."
+            return Verdict("fine", said, lines, of=of)
         said = f"Not delivered: {counted(len(self.faults), 'fault', ',')} in {many}."
-        return Verdict("act", said, of, {"first": self.faults[0], **lines})
+        return Verdict("act", said, {"first": self.faults[0], **lines}, of=of)
 
 
 def run_plan(path: str | Path) -> PlanRun:

@@ -63,7 +63,7 @@ def test_answers_of_other_code_are_not_mixed_with_new_ones(file):
         "delete the file to drop them\n"
     )
     found = load_results(file)
-    assert {each.version for each in found.answered} == {code_version()}
+    assert {each.kept.version for each in found.answered} == {code_version()}
     assert len(found.table()) == 2
 
 

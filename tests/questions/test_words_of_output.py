@@ -31,7 +31,7 @@ def starts(lines):
 
 @pytest.mark.parametrize("width", range(40, 100))
 def test_no_line_ends_between_a_number_and_its_unit(width):
-    verdict = Verdict("act", SENTENCE, "of", {"where": SENTENCE}, "", SENTENCE)
+    verdict = Verdict("act", SENTENCE, {"where": SENTENCE}, "", SENTENCE, of="of")
     lines = [each.plain for each in verdict.text(width)]
     assert not {*starts(lines)} & {*UNITS}
     assert " ".join(" ".join(lines).split()).count("(251 µs) at 25 GB/s in 12 cycles.") == 3
@@ -53,7 +53,7 @@ def test_arrows_are_one_sign_in_output(capsys):
     assert "(0,0)→(0,1), 6→7" in said
     assert "h0→leaf0" in said
     assert "a port 1 → b port 2" in said
-    assert "→" in Verdict("act", "Cut.", "mesh:4 without 0->1").text(60).__next__().plain
+    assert "→" in Verdict("act", "Cut.", of="mesh:4 without 0->1").text(60).__next__().plain
 
     def fails():
         raise InputError("x", "0 -> 1")

@@ -15,6 +15,7 @@ from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Generic,
     Literal,
     NamedTuple,
@@ -157,6 +158,9 @@ class Figures:
     9
     """
 
+    BARE: ClassVar[Told] = Told()
+    """What is told of fields without ``figure``."""
+
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)(cls)
@@ -281,7 +285,7 @@ def places(kind: type[Figures]) -> tuple[Place, ...]:
     found = []
     for each in dataclasses.fields(cast("Any", kind)):
         if each.metadata or each.repr:
-            told, annotation = each.metadata.get("told", Told()), _annotation(kind, each)
+            told, annotation = each.metadata.get("told", kind.BARE), _annotation(kind, each)
             maybe = NoneType in get_args(annotation)
             found.append(Place(each.name, *_kind(annotation), told, maybe=maybe))
     follow: dict[str, Place] = {}
@@ -332,7 +336,7 @@ def leaves(kind: type[Figures]) -> tuple[Place, ...]:
             own = dataclasses.replace(told, title=each.title)
             way, at = (each.name,), ".".join(each.path)
             found.append(dataclasses.replace(each, name=each.column, told=own, way=way, json=at))
-        elif (told.flat is not None or not each.path) and each.nested:
+        elif told.table and (told.flat is not None or not each.path) and each.nested:
             beside = not each.path
             for inner in leaves(each.nested):
                 own = inner.told

@@ -23,7 +23,6 @@ from netloom.cli.edge import (
     INTERRUPTED,
     MISTAKE,
     AsJson,
-    Writer,
     advice_shown,
     check_apart,
     compilation_announced,
@@ -124,7 +123,7 @@ def verify(
         from netloom.questions.plans import verify_plan
 
         result = verify_plan(plan, on=on, size=size, bandwidth=bandwidth, latency=latency)
-    writers: list[Writer] = []
+    writers = []
     if perfetto is not None:
         from netloom.questions.outputs import save_timeline
 
@@ -150,7 +149,7 @@ def demo(
     make_folder(check_writable(folder, folder=True))
     data = files("netloom.cli").joinpath("data", PROGRAM)
     (folder / PROGRAM).write_bytes(data.read_bytes())
-    app: Any = ctx.find_root().command
+    app = ctx.find_root().command
     for command in COMMANDS:
         typer.echo(f"$ {command}")
         words = [str(folder / word) if Path(word).suffix else word for word in shlex.split(command)]
@@ -261,9 +260,10 @@ def results(
     from netloom.drawing.save import check_table, save_table
     from netloom.experiments.findings import load_results
 
-    for path, suffix in ((csv, ".csv"), (parquet, ".parquet")):
+    both, files = ((csv, ".csv"), (parquet, ".parquet")), list[Path]()
+    for path, suffix in both:
         if path is not None and path != STANDARD_OUTPUT:
-            check_table(path)
+            files.append(check_table(path))
             if path.suffix != suffix:
                 raise InputError(str(path), f"suffix '{path.suffix}'", suffix)
     found = load_results(file, experiment)
@@ -272,7 +272,6 @@ def results(
     def save(path: Path) -> str:
         return f"Table: {save_table(table, path)} ({counted(len(table), 'row')})"
 
-    files = [path for path in (csv, parquet) if path is not None and path != STANDARD_OUTPUT]
     printed = as_json or csv == STANDARD_OUTPUT
     with files_written([partial(save, path) for path in files], quiet=printed):
         if as_json:

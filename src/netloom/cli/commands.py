@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
@@ -124,12 +124,8 @@ def command_help(command: Any, path: str, *, short: bool = False) -> Iterator[st
     options = [each for each in shown if each.param_type_name == "option"]
     if short:
         options = [each for each in options if each.required or each.name in command.short]
-    if example:
-        yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
-    yield " ".join(["Usage:", path, *map(_placeholder, arguments), "[OPTIONS]"])
-    for paragraph in told[:1] if short else told:
-        yield ""
-        yield from wrap(" ".join(paragraph.split()), width)
+    usage = " ".join([path, *map(_placeholder, arguments), "[OPTIONS]"])
+    yield from _beginning(example, usage, told[:1] if short else told)
     yield ""
     for each in arguments:
         yield from _line(_placeholder(each), _said(each), width)
@@ -154,25 +150,28 @@ def group_help(
     group: Any, path: str, commands: dict[str, dict[str, str]], more: str = ""
 ) -> Iterator[str]:
     """Yield the help of a group: what its commands are for, by the name of their kind."""
-    width = _width()
     example, told = _example(group)
-    if example:
-        yield from wrap(example, width, subsequent_indent="    ", break_on_hyphens=False)
-    yield f"Usage: {path} COMMAND [OPTIONS]"
-    for paragraph in told:
-        yield ""
-        yield from wrap(" ".join(paragraph.split()), width)
+    yield from _beginning(example, f"{path} COMMAND [OPTIONS]", told)
     longest = max(len(name) for each in commands.values() for name in each)
     for kind, members in commands.items():
         yield ""
         if kind:
             yield typer.style(kind, bold=True)
         for name, said in members.items():
-            yield from _line(name, said, width, longest)
+            yield from _line(name, said, _width(), longest)
     yield ""
     yield f"{path} COMMAND -h: the most used options. --help: all of them."
     if more:
         yield more
+
+
+def _beginning(example: str, usage: str, told: Iterable[str]) -> Iterator[str]:
+    """Yield how the help of a command or of several begins."""
+    yield from wrap(example, _width(), subsequent_indent="    ", break_on_hyphens=False)
+    yield f"Usage: {usage}"
+    for paragraph in told:
+        yield ""
+        yield from wrap(" ".join(paragraph.split()), _width())
 
 
 def _example(command: Any) -> tuple[str, list[str]]:
@@ -328,7 +327,7 @@ def _head(name: str) -> HelpedGroup:
 
 PLAIN = (bool, int, float, str)
 
-SHORT_HELP: Any = typer.Option(
+SHORT_HELP = typer.Option(
     "-h", is_eager=True, expose_value=False, hidden=True, callback=show_short_help
 )
 
@@ -414,7 +413,7 @@ def _explorer() -> Output:
     """Return the page that any answer about channels can be written to."""
     from netloom.questions.outputs import Output
 
-    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    def write(answer: Any, path: Path) -> str:
         from netloom.pages.explorer.file import explore
 
         return f"Explorer: {explore(answer, path)}"
@@ -581,24 +580,26 @@ def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> 
     """Ask what was given, write the files that were asked for, and show the answer."""
     outputs = outputs_of(kind)
     files = {each: values[each.name] for each in outputs if values[each.name] is not None}
-    settings = {each.name: values[each.name] for output in outputs for each in output.settings}
     as_json = bool(values["as_json"])
     for output, path in files.items():
         output.check(path)
     check_apart(files.values())
+
+    def settings(output: Output) -> dict[str, str]:
+        return {each.name: values[each.name] for each in output.settings}
+
     with compilation_announced():
         from netloom.questions.base import ask
 
         question = ask(kind.question, _fields(kind, given, files))
         ready = kind.prepare(question)
         for output in outputs:
-            if output.refuse and (
-                output in files or given.keys() & {s.name for s in output.settings}
-            ):
-                output.refuse(question, ready, settings)
+            own = settings(output)
+            if output.refuse and (output in files or given.keys() & own.keys()):
+                output.refuse(question, ready, **own)
         answer = kind.find(question, ready)
     figures = answer.to_dict()
-    writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
+    writers = [partial(each.write, answer, path, **settings(each)) for each, path in files.items()]
     with files_written(writers, quiet=as_json):
         if as_json:
             print_json(figures)

@@ -150,7 +150,7 @@ def compilation_announced() -> Iterator[None]:
 @contextmanager
 def advice_shown() -> Iterator[None]:
     """Print advice as one line on standard error as soon as it is given, the same line once."""
-    told: set[str] = set()
+    told = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         line = f"netloom: {' '.join(str(message).split())}\n"
@@ -172,7 +172,7 @@ def check_apart(paths: Iterable[Path]) -> None:
     InputError
         If two are the same file.
     """
-    seen: set[Path] = set()
+    seen = set()
     for path in paths:
         if path.resolve() in seen:
             raise InputError(str(path), "the same file for two outputs", "a file for each")

@@ -281,6 +281,9 @@ class Look(NamedTuple):
     named: bool = True
 
 
+Spans: TypeAlias = Mapping[str, tuple[float, float]]
+"""Intervals, by their names."""
+
 Looks: TypeAlias = Mapping[str, Look]
 """How lines look, by their names."""
 
@@ -338,10 +341,7 @@ class Panel:
 
     def chart(self, table: pl.DataFrame, **more: Any) -> alt.Chart:
         """Return a chart of a table with these axes."""
-        base: alt.Chart = alt.Chart(table).encode(
-            x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more
-        )
-        return base
+        return alt.Chart(table).encode(x=self.x.encoding(alt.X), y=self.y.encoding(alt.Y), **more)
 
     def lines(
         self, table: pl.DataFrame, by: str, looks: Looks, *, points: float = 32, **mark: Any
@@ -386,7 +386,7 @@ class Panel:
             base = self.chart(table, detail=f"{by}:N", tooltip=table.columns, **more)
             base = base.transform_filter(alt.FieldEqualPredicate(field=by, equal=name))
             colour = {} if name in ramp else {"color": colours[name]}
-            line: alt.Chart = getattr(base, f"mark_{kind}")(clip=True, **mark, **colour)
+            line = getattr(base, f"mark_{kind}")(clip=True, **mark, **colour)
             drawn.append(line.encode(color=shades()) if name in ramp else line)
         return drawn
 
@@ -456,9 +456,7 @@ class Panel:
 
     def across(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return a line across. Without a look it is a bound: in ink, with dashes and dots."""
-        base = _of_one(**{self.y.field: value})
-        there = self.y.low <= value <= self.y.high
-        return [_rule(base, look).encode(y=self.y.encoding(alt.Y))] if there else []
+        return [_rule(self.y, alt.Y, value, look)] if self.y.low <= value <= self.y.high else []
 
     def upright(self, marks: Mapping[str, float], look: Look | None = None) -> list[alt.Chart]:
         """Return upright lines at values, by their words, which stand above the axes."""
@@ -468,7 +466,7 @@ class Panel:
 
     def rule(self, value: float, look: Look | None = None) -> list[alt.Chart]:
         """Return an upright line. Without a look it is a bound."""
-        return [_rule(_of_one(**{self.x.field: value}), look).encode(x=self.x.encoding(alt.X))]
+        return [_rule(self.x, alt.X, value, look)]
 
     def band(self, low: float, high: float) -> list[alt.Chart]:
         """Return a shaded interval of the horizontal axis, with its edges."""
@@ -484,9 +482,7 @@ class Panel:
         ]
         return [grey.encode(x=x, x2="until:Q"), *edges]
 
-    def above(
-        self, spans: Mapping[str, tuple[float, float]], colours: Mapping[str, str] | None = None
-    ) -> list[alt.Chart]:
+    def above(self, spans: Spans, colours: Mapping[str, str] | None = None) -> list[alt.Chart]:
         """Return words above the axes, over the middle of intervals, in rows if they would touch.
 
         Words of the same interval stand side by side. Those that have a color are bold. A line
@@ -573,10 +569,9 @@ def words(
 
 def _in_pixels(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Return a chart of rows, each at its place in pixels: ``across`` and ``down``."""
-    base: alt.Chart = alt.Chart(pl.DataFrame(rows)).encode(
+    return alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X("across:Q", scale=None, axis=None), y=alt.Y("down:Q", scale=None, axis=None)
     )
-    return base
 
 
 def shades() -> alt.Color:
@@ -607,14 +602,14 @@ def _of_one(**columns: float) -> alt.Chart:
     return alt.Chart(pl.DataFrame({name: [float(value)] for name, value in columns.items()}))
 
 
-def _rule(base: alt.Chart, look: Look | None) -> alt.Chart:
-    """Return rules: of a look, or of a bound."""
-    drawn: alt.Chart = base.mark_rule(style="bound")
+def _rule(axis: Axis, way: type[alt.X | alt.Y], value: float, look: Look | None) -> alt.Chart:
+    """Return a rule at a value of an axis: of a look, or of a bound."""
+    how: dict[str, Any] = {"style": "bound"}
     if look is not None:
-        drawn = base.mark_rule(
-            color=str(look.colour), strokeDash=list(look.dash), strokeWidth=min(look.width, 1.4)
-        )
-    return drawn
+        how = {"color": str(look.colour), "strokeDash": list(look.dash)}
+        how["strokeWidth"] = min(look.width, 1.4)
+    drawn: alt.Chart = _of_one(**{axis.field: value}).mark_rule(**how)
+    return drawn.encode(axis.encoding(way))
 
 
 # -- loads in falling order ------------------------------------------------------------------------

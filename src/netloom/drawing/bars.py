@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from netloom.drawing.axes import Axis, Panel, axis, named_rows, shared, words
+from netloom.drawing.axes import Axis, Panel, Spans, axis, named_rows, shared, words
 from netloom.drawing.frame import NARROW, REFERENCE, fitting, layered, room
 from netloom.drawing.names import fitted, width_of
 
@@ -163,16 +163,13 @@ def stacked(
 
 
 def parts_of(
-    where: Panel,
-    spans: Mapping[str, tuple[float, float]],
-    colours: Mapping[str, str],
-    hollow: Collection[str] = (),
+    where: Panel, spans: Spans, colours: Mapping[str, str], hollow: Collection[str] = ()
 ) -> list[alt.Chart]:
     """Return the parts of one bar, each from one value to another, with its words above it."""
     rows = [(name, *span, span[1] - span[0], colours[name]) for name, span in spans.items()]
     table = pl.DataFrame(rows, ["part", where.x.field, "end", "value", "colour"], orient="row")
     x, top, foot = where.x.encoding(alt.X), alt.value(0), alt.value(where.height)
-    layers, told = list[alt.Chart](), ["part:N", "value:Q"]
+    layers, told = [], ["part:N", "value:Q"]
     for look in ({"style": "part"}, HOLLOW):
         some = table.filter(pl.col("part").is_in(list(hollow)) == (look is HOLLOW))
         drawn = (

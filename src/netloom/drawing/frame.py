@@ -171,7 +171,7 @@ def framed(parts: Sequence[Part], title: str, footer: Sequence[str] = ()) -> alt
     lines = [part for each in footer for part in folded(base_names(each), FOOTER_LINE)]
     said = in_lines(base_names(title), TITLE_LINE)
     wide = max((width_of(line, bold=True, size=TITLE_SIZE) for line in said), default=0.0)
-    beside: Any = alt.hconcat(*parts, spacing=36)
+    beside = alt.hconcat(*parts, spacing=36)
     rows = [beside.resolve_scale(color="independent", stroke="independent")]
     if lines:  # small grey words, as a part of its own
         rows.append(
@@ -208,10 +208,9 @@ def layered(
     """Return charts one over the other, under a title, which has room also over words beside."""
     fits = fitting(width)
     lines = in_lines(title, int((fits + beside) / LETTER))
-    drawn: alt.LayerChart = alt.LayerChart(layer=list(layers)).properties(
+    return alt.LayerChart(layer=list(layers)).properties(
         width=fits, title=lines if len(lines) > 1 else title, height=height
     )
-    return drawn
 
 
 def in_lines(text: str, letters: int) -> list[str]:
@@ -241,7 +240,7 @@ def fitting(width: float) -> float:
 
 def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
     """Return parts one below the other, each with its own colors and legends."""
-    above: Any = alt.vconcat(*parts, spacing=spacing)
+    above = alt.vconcat(*parts, spacing=spacing)
     drawn: alt.VConcatChart = above.resolve_scale(color="independent", stroke="independent")
     return drawn
 
@@ -249,7 +248,7 @@ def column(*parts: Part, spacing: float = 26) -> alt.VConcatChart:
 WIDE, HALF, NARROW = 1040.0, 500.0, 328.0
 """Pixels that one part may take: on a page of 1,180 pixels, beside another there, and on 390."""
 
-_ROOM: ContextVar[float] = ContextVar("room", default=WIDE)
+_ROOM = ContextVar("room", default=WIDE)
 
 
 def room() -> float:

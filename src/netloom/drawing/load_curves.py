@@ -28,6 +28,7 @@ from netloom.drawing.axes import (
     End,
     Look,
     Panel,
+    Spans,
     axis,
     looks_of,
     panel,
@@ -70,7 +71,7 @@ def latency_curve(
         low=pl.col("simulated_latency") - half,
         high=pl.col("simulated_latency") + half,
     )
-    highest: Any = known["latency"].max() or idle
+    highest = known["latency"].max() or idle
     top: Any = max(min(highest, MOST_TIMES * idle), measured["simulated_latency"].max() or 0)
     names = [
         *LOOKS,
@@ -113,8 +114,8 @@ def _saturation(
     where: Panel, name: str, spans: Iterable[tuple[float, float]], limit: float | None
 ) -> list[alt.Chart]:
     """Return the intervals in which networks saturate, and the load that nothing can exceed."""
-    said: dict[str, tuple[float, float]] = {}
-    layers: list[alt.Chart] = []
+    said = {}
+    layers = []
     for low, high in spans:
         layers += where.band(low, high)
         said[band_named(name, low, high)] = (low, min(high, where.x.high))
@@ -191,7 +192,7 @@ class LoadCurves:
 
     table: pl.DataFrame
     techniques: tuple[str, ...]
-    saturates: Mapping[str, tuple[float, float]]
+    saturates: Spans
     bound: float
     idle: float | None
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from netloom.base.words import counted, load_share, percent
+from netloom.contention.mapped import Limits
 from netloom.drawing.axes import MINE, Axis, End, Look, Panel, axis, panel, shared
 from netloom.drawing.bars import THICK, parts_of
 from netloom.drawing.frame import OTHERS, REFERENCE, THIS, fitting, layered
@@ -44,19 +45,17 @@ class LoadLimits:
 
     Attributes
     ----------
-    worst_node, average_node, upper_bound
+    limits
         Where the first node and most nodes are delayed, and what can be carried at most.
     split
-        The last one if half-way traffic goes both ways.
+        The last of these if half-way traffic goes both ways.
     offered
         What the average node offers.
     random
         A row per random mapping, with ``saturation_worst_node`` and so on.
     """
 
-    worst_node: float | None
-    average_node: float | None
-    upper_bound: float | None
+    limits: Limits
     split: float | None
     offered: float | None
     random: pl.DataFrame
@@ -65,7 +64,7 @@ class LoadLimits:
     def compared(self) -> tuple[str, float, list[float]] | None:
         """The first limit that is known of all mappings: its name, this one's, and random ones'."""
         for limit in STANDS:
-            own = getattr(self, limit)
+            own = getattr(self.limits, limit)
             others = self.random[f"saturation_{limit}"]
             if own is not None and len(others) and not others.has_nulls():
                 return limit, own, others.to_list()
@@ -73,7 +72,7 @@ class LoadLimits:
 
     def _panel(self, height: float) -> Panel:
         """Return the axis of loads: to 100 %, or to the largest that is drawn."""
-        seen = [self.worst_node, self.average_node, self.upper_bound, self.offered, self.split]
+        seen = [getattr(self.limits, limit) for limit in DELAYED] + [self.offered, self.split]
         seen += self.compared[2] if self.compared else []
         last = max(1.0, *(each for each in seen if each is not None))
         along = shared(Axis("percent", OFFERED, 0.0, last, share=True))
@@ -83,7 +82,7 @@ class LoadLimits:
         """Yield what loads do, where that ends, and its color. What is not known is grey."""
         begin, known = 0.0, True
         for limit, (name, colour) in DELAYED.items():
-            load: float | None = getattr(self, limit)
+            load = getattr(self.limits, limit)
             known = known and load is not None
             if load is not None and load > begin:
                 star = "*" * (limit != "upper_bound")
@@ -99,11 +98,12 @@ class LoadLimits:
     def _delayed(self) -> str:
         """Return whom the offered load delays, or from where on the first node is delayed."""
         if self.offered is None:
-            limit = next(each for each in STANDS if getattr(self, each) is not None)
-            return STANDS[limit][0].format(load_share(getattr(self, limit)))
+            known = ((each, getattr(self.limits, each)) for each in STANDS)
+            limit, load = next(each for each in known if each[1] is not None)
+            return STANDS[limit][0].format(load_share(load))
         at = f"▼ {percent(self.offered)} load"
         for limit, many in zip(DELAYED, ("no node", "some nodes", "most nodes"), strict=True):
-            load = getattr(self, limit)
+            load = getattr(self.limits, limit)
             if load is None:
                 return f"What {at} delays is not known"
             if self.offered <= load:
@@ -113,10 +113,10 @@ class LoadLimits:
 
     def bar(self) -> alt.LayerChart | None:
         """Return loads as a bar: up to where none, some and most nodes are delayed."""
-        if all(getattr(self, limit) is None for limit in DELAYED):
+        if all(getattr(self.limits, limit) is None for limit in DELAYED):
             return None
         where, begin = self._panel(THICK), 0.0
-        ends, colours = dict[str, tuple[float, float]](), dict[str, str]()
+        ends, colours = {}, {}
         for name, end, colour in self._spans(where.x.high):
             ends[name], colours[name], begin = (begin, end), colour, end
         hollow = [name for name, colour in colours.items() if colour == REFERENCE]
@@ -134,7 +134,7 @@ class LoadLimits:
             return None
         limit, own, others = self.compared
         where = self._panel(0)
-        stacked: list[tuple[float, int]] = []  # dots that would touch are one above the other
+        stacked = []  # dots that would touch are one above the other
         rows: list[list[float]] = []
         for value in sorted(others):
             x = where.x.at(value) * where.width
@@ -149,7 +149,7 @@ class LoadLimits:
         dots = pl.DataFrame({"percent": [each for each, _ in stacked], "down": down})
         dots = dots.with_columns(whose=pl.lit(RANDOM))
         base = alt.Chart(dots).encode(x=where.x.encoding(alt.X), tooltip=["whose", "percent"])
-        drawn: list[alt.Chart] = [
+        drawn = [
             base.mark_circle(color=REFERENCE, size=46, opacity=1).encode(
                 y=alt.Y("down:Q", scale=None, axis=None)
             ),
@@ -158,7 +158,7 @@ class LoadLimits:
             .encode(x=where.x.encoding(alt.X), y=alt.value(height - 6), tooltip=["whose:N"]),
         ]
         spans = {f"{OWN} {load_share(own)}": (own, own)}
-        colours, bound = dict.fromkeys(spans, THIS), self.split or self.upper_bound
+        colours, bound = dict.fromkeys(spans, THIS), self.split or self.limits.upper_bound
         if limit != "upper_bound" and bound is not None:
             drawn += where.rule(bound)
             spans[f"its limit {load_share(bound)}"] = (bound, bound)

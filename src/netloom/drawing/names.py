@@ -120,7 +120,7 @@ def named(
     """
     parts = [np.linspace(*part, 100) for line in lines for part in pairwise(line)]
     taken = np.concatenate([np.empty((0, 2)), *parts])
-    found, beside = dict[int, Point](), []
+    found, beside = {}, []
     for at, (said, x, y) in sorted(enumerate(ends), key=lambda each: each[1][2]):
         size = np.array([width_of(said, bold=True), NAME_LINE - 2])
         lefts, downs = (x + GAP, x - GAP - size[0]), (y - NAME_LINE / 2, y, y + NAME_LINE)

@@ -199,7 +199,7 @@ def _bars(table: pl.DataFrame) -> pl.DataFrame:
 def _merged(bars: pl.DataFrame, each: int, last: float) -> pl.DataFrame:
     """Return the bars of rows, those that touch as one. Sending hides waiting."""
     rows = int(bars["source_node"].max() or 0) // each + 1  # type: ignore[arg-type]
-    covered: dict[str, Bools] = {}  # which parts of the time of each row
+    covered = {}  # which parts of the time of each row
     for kind in KINDS:
         mine = bars.filter(does=kind)
         row = mine["source_node"].to_numpy() // each

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from errno import EACCES, ENOTDIR
 from functools import cache
 from hashlib import sha256
@@ -48,7 +48,7 @@ def check_picture(path: str | Path) -> Path:
     >>> check_picture("hot.png").suffix
     '.png'
     """
-    return _check(Path(path), FORMATS)
+    return check_suffix(Path(path), FORMATS)
 
 
 def check_writable(path: str | Path, *, folder: bool = False) -> Path:
@@ -171,7 +171,7 @@ def check_table(path: str | Path) -> Path:
     >>> check_table("times.csv").suffix
     '.csv'
     """
-    return _check(Path(path), TABLES)
+    return check_suffix(Path(path), TABLES)
 
 
 def save_table(table: pl.DataFrame, path: str | Path) -> Path:
@@ -192,8 +192,15 @@ def save_table(table: pl.DataFrame, path: str | Path) -> Path:
     return path
 
 
-def _check(path: Path, suffixes: Sequence[str]) -> Path:
-    if path.suffix not in suffixes:
+def check_suffix(path: Path, suffixes: tuple[str, ...]) -> Path:
+    """Return the path of a file to write, or refuse it: by its suffix, or as it cannot be written.
+
+    Raises
+    ------
+    InputError
+        If it ends in none of the suffixes, or nothing can be written there.
+    """
+    if not path.name.endswith(suffixes):
         raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(suffixes)}")
     return check_writable(path)
 
@@ -234,7 +241,7 @@ def html_page(
     blocks: Any = {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
     environment = Environment(loader=DictLoader(templates), autoescape=True, **blocks)
     environment.filters["together"] = held_together
-    found: str = environment.get_template("page").render(
+    return environment.get_template("page").render(
         title=title,
         policy=policy([inline, *frames]),
         version=__version__,
@@ -246,7 +253,6 @@ def html_page(
         },
         **words,
     )
-    return found
 
 
 def policy(own: Iterable[Inline]) -> str:

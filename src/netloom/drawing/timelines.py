@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netloom.base.arrays import Floats, Ints
-from netloom.base.errors import InputError
 from netloom.base.textfiles import replacing
-from netloom.drawing.save import check_writable, make_folder
+from netloom.drawing.save import check_suffix, make_folder
 from netloom.simulation.figures import mean_rates, rate_sums
 
 Nanoseconds: TypeAlias = Ints
@@ -133,9 +132,7 @@ def check_timeline(path: Path) -> Path:
     InputError
         If it does not end in .json or .json.gz, or cannot be written.
     """
-    if not path.name.endswith(SUFFIXES):
-        raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(SUFFIXES)}")
-    return check_writable(path)
+    return check_suffix(path, SUFFIXES)
 
 
 def nanoseconds(times: ArrayLike, unit_us: float) -> Nanoseconds:
@@ -282,7 +279,7 @@ def _slice_events(some: Slices, ids: list[tuple[int, int]]) -> Iterator[_Timed]:
         start, long = int(some.start[place]), int(lasting[place])
         name = some.names[place] if some.names else some.kind
         args = {name: values[place] for name, values in some.args.items()}
-        told: dict[str, Any] = {"cat": some.kind, "dur": long / PER_MICROSECOND, "args": args}
+        told = {"cat": some.kind, "dur": long / PER_MICROSECOND, "args": args}
         yield start, -long, _event("X", name, start, ids[some.track[place]], **told)
 
 

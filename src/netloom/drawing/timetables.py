@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -90,7 +89,7 @@ class PhasesInTime:
         """When the words of each phase may begin, in clocks from the first switch on."""
         before = np.cumsum(self.makespan) - self.makespan
         switches = self.switch_clocks * np.arange(1, len(self.makespan) + 1)
-        return np.asarray(before + switches, np.float64)
+        return before + switches
 
     @property
     def shown(self) -> int:
@@ -105,7 +104,7 @@ class PhasesInTime:
         drawn = "a connection"
         if not self.by_connection:
             drawn += f", at {'the node that sends' if self.both_ways else 'both its nodes'}"
-        parts, (_, rows) = list[str](), self.rows
+        parts, (_, rows) = [], self.rows
         if self.shown < len(self.held):
             parts.append(f"the first {self.shown} of {counted(len(self.held), 'phase')}")
         if len(rows) == MOST_ROWS < len(self.moved):
@@ -184,7 +183,7 @@ class PhasesInTime:
         layers = [grey.encode(x="from:Q", x2="to:Q")]
         if 1 < self.shown <= MOST_NAMED:  # no number touches the one before
             scale = width / along.high
-            kept, before = list[int](), -NUMBERED
+            kept, before = [], -NUMBERED
             for phase, middle in enumerate(table["middle"].to_list()):
                 if middle * scale - before >= NUMBERED:
                     kept.append(phase)
@@ -226,7 +225,7 @@ def phase_maps(
     """
     from netloom.drawing.networks.chart import USE, network_chart
 
-    used, maps = np.zeros_like(busy), list[Any]()
+    used, maps = np.zeros_like(busy), []
     lasting = makespan[:, None]
     np.divide(busy, lasting, out=used, where=lasting > 0)
     shown = min(len(used), max(1, MOST_CHANNELS // max(1, used.shape[1])))
@@ -243,9 +242,7 @@ def phase_maps(
         )
         for first in range(0, len(maps), MAP_COLUMNS)
     ]
-    whole: alt.VConcatChart = alt.vconcat(*rows, spacing=14).resolve_scale(
-        color="shared", stroke="shared"
-    )
+    whole = alt.vconcat(*rows, spacing=14).resolve_scale(color="shared", stroke="shared")
     mean = 0.0
     if makespan.sum() and used.size:
         mean = float(np.average(used.mean(axis=1), weights=makespan))

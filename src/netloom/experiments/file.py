@@ -464,8 +464,8 @@ class _File(NamedTuple):
         return InputError(": ".join(filter(None, where)), error.found, error.wanted)
 
 
-def read_experiment(path: str | Path) -> Experiment:
-    """Read and check an experiment file.
+def read_experiment(path: str | Path | Experiment) -> Experiment:
+    """Read and check an experiment file, unless it is one already.
 
     Its tables are named as commands are, ``[analyze]``, ``[simulate.loop]`` and so on, or several
     of a name, ``[[map]]``. ``[simulate]`` is short for ``[simulate.load]``. Their fields
@@ -476,6 +476,8 @@ def read_experiment(path: str | Path) -> Experiment:
     InputError
         Naming the line and the field that is wrong, what was found and what would do.
     """
+    if isinstance(path, Experiment):
+        return path
     path = Path(path)
     text = read_text(path, wanted="an experiment file, .toml", most_bytes=MOST_BYTES)
     try:
@@ -569,8 +571,8 @@ def _points(
     if prod(map(len, axes.values())) > MOST_POINTS:
         many = InputError("", f"{prod(map(len, axes.values())):,} points", f"{MOST_POINTS:,}")
         raise file.wrong(section, "", many)
-    checked: set[str] = set()
-    seen: set[str] = set()
+    checked = set()
+    seen = set()
     for values in product(*axes.values()):
         chosen = dict(zip(axes, values, strict=True))
         varied = {
@@ -589,7 +591,7 @@ def _points(
             names = {name: str(inputs[name].path) for name in files}
             on = renamed(asked.get("on"), names)
             if isinstance(on, str) and on not in checked:
-                find_network(on, failed_channels=None, failed_nodes=None)
+                find_network(on)
                 checked.add(on)
         except InputError as error:
             key = error.where.partition(":")[0]

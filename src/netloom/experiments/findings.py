@@ -12,7 +12,7 @@ from netloom.base.errors import InputError
 from netloom.base.provenance import code_version
 from netloom.base.words import counted, give_or_take
 from netloom.experiments.file import Point, find_inputs, renamed
-from netloom.experiments.store import Kept, Outcome, Store
+from netloom.experiments.store import Kept, KeptAnswer, Outcome, Store
 from netloom.questions.answers import Verdict
 from netloom.questions.recorded import Recorded, to_pandas
 
@@ -109,7 +109,7 @@ def up_to_saturation(
     Of every curve, those up to its lowest level past saturation, in rising order: what happened to
     be answered beyond is left out.
     """
-    counting: list[Point] = []
+    counting = []
     missing = 0
     for curve in curves_of(points):
         for level in curve.levels.values():
@@ -186,22 +186,11 @@ COSTS = ("cpu_seconds", "seconds")
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """A point with its answer.
-
-    Attributes
-    ----------
-    version, finished
-        The netloom that answered, and when: an ISO date and time, UTC.
-    wall_seconds, cpu_seconds
-        What it took.
-    """
+    """A point with its answer, and as the store kept it: by which netloom, when, at what cost."""
 
     point: Point
     record: Recorded
-    version: str
-    finished: str
-    wall_seconds: float
-    cpu_seconds: float
+    kept: KeptAnswer
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +240,7 @@ class Results:
     @property
     def cpu_seconds(self) -> float:
         """What all answers together took."""
-        return sum(each.cpu_seconds for each in self.answered)
+        return sum(each.kept.cpu_seconds for each in self.answered)
 
     @property
     def sentence(self) -> str:
@@ -269,7 +258,7 @@ class Results:
     @property
     def other_code(self) -> tuple[str, ...]:
         """The versions that answered, where that was not the code that runs."""
-        return tuple(sorted({each.version for each in self.answered} - {code_version()}))
+        return tuple(sorted({each.kept.version for each in self.answered} - {code_version()}))
 
     @property
     def verdict(self) -> Verdict:
@@ -368,16 +357,15 @@ def results(store: str | Path, *, experiment: str = "", provenance: bool = False
 def load_kept(store: Store, kept: Kept) -> Results:
     """Return what an open store has of one of its experiments."""
     counting, missing = up_to_saturation(store.points(kept.key), store.outcomes(kept.key))
-    answered: list[Answered] = []
-    refused: list[Refused] = []
+    answered = []
+    refused = []
     for point in counting:
         answer = store.answer(point.key, point.described)
         assert answer is not None, "what has an outcome has an answer"
         if answer.refusal:
             refused.append(Refused(point, answer.refusal))
             continue
-        told = answer.version, answer.finished, answer.wall_seconds, answer.cpu_seconds
-        answered.append(Answered(point, answer.record(point.verb), *told))
+        answered.append(Answered(point, answer.record(point.verb), answer))
     found = tuple(answered), tuple(refused), missing, store.path.parent
     return Results(kept.name, kept.title, kept.question, kept.text, *found)
 
@@ -413,7 +401,7 @@ def _rows(answered: Answered, *, provenance: bool) -> pl.DataFrame:
     first = {"section": point.section, **point.varied}
     if provenance:
         told = ("version", "finished", "wall_seconds", "cpu_seconds")
-        costs = {f"point_{name}": getattr(answered, name) for name in told}
+        costs = {f"point_{name}": getattr(answered.kept, name) for name in told}
         first |= {"point_key": point.key} | costs
     return after(first, table.drop(*COSTS, strict=False))
 

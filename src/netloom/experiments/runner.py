@@ -39,7 +39,7 @@ from netloom.base.provenance import code_version
 from netloom.base.words import counted, rounded
 from netloom.experiments.file import Experiment, Point, read_experiment, renamed, unpack
 from netloom.experiments.findings import Curve, Results, curves_of, load_kept, next_step
-from netloom.experiments.store import KeptAnswer, Outcome, Store
+from netloom.experiments.store import KeptAnswer, Store
 from netloom.questions.answers import Verdict
 from netloom.questions.base import ask
 from netloom.questions.recorded import record
@@ -257,7 +257,7 @@ def cluster_workers(address: str, count: int | None = None) -> Iterator[Workers]
     """
     with _hushed():
         try:
-            distributed: Any = import_module("distributed")
+            distributed = import_module("distributed")
         except ImportError:
             raise InputError("cluster", "no Dask", EXTRA) from None
         if address != SLURM and count is not None:
@@ -301,10 +301,10 @@ def be_ready() -> None:
 def _slurm_jobs(count: int) -> Any:
     """Submit jobs, each of which becomes a worker."""
     try:
-        jobqueue: Any = import_module("dask_jobqueue")
+        jobqueue = import_module("dask_jobqueue")
     except ImportError:
         raise InputError("cluster", "no dask-jobqueue", EXTRA) from None
-    config: Any = import_module("dask.config")
+    config = import_module("dask.config")
     wanted = "cores, memory and queue under jobqueue.slurm in ~/.config/dask/jobqueue.yaml"
     for name in ("cores", "memory"):
         if config.get(f"jobqueue.slurm.{name}", None) is None:
@@ -367,7 +367,7 @@ def run(
         If the file, the store or the cluster cannot be used. ``LostError`` if a worker or the
         cluster's scheduler is lost for good. What is finished is kept.
     """
-    experiment = file if isinstance(file, Experiment) else read_experiment(file)
+    experiment = read_experiment(file)
     worker_count(workers)  # refused before there is a store
     with Store(store_of(experiment.path, store), create=True) as opened:
         kept = opened.register(experiment)
@@ -700,8 +700,8 @@ def estimate(
     InputError
         If the file or the store cannot be used.
     """
-    experiment = file if isinstance(file, Experiment) else read_experiment(file)
-    known, kept = dict[str, Outcome](), store_of(experiment.path, store)
+    experiment = read_experiment(file)
+    known, kept = {}, store_of(experiment.path, store)
     if kept.exists():
         with Store(kept) as opened:
             answered = ((point.key, opened.outcome(point.key)) for point in experiment.points)
@@ -772,7 +772,7 @@ def _cost(
     counts = len(points), len(points) - len(wanted), len(wanted) - len(rest)
     if not rest:
         return SectionCost(section, *counts, None, 0, at_least=False)
-    seconds, late = list[float](), False
+    seconds, late = [], False
     for place in (0, *sorted({0, len(rest) // 2, len(rest) - 1})):
         began = time.monotonic()
         try:

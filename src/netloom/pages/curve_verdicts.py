@@ -307,7 +307,7 @@ class Decision(NamedTuple):
     """
 
     verdict: Verdict
-    tiles: tuple[Tile, ...]
+    tiles: tuple[Tile, ...] = ()
     chosen: tuple[str, ...] = ()
     curve: Curve | None = None
     several: bool = True
@@ -317,7 +317,7 @@ def decide(group: CurveGroup) -> Decision:
     """Return which curve of a group to take and why. Of a single curve how far it goes."""
     told = group.simulated or group.models
     found = _alone(told[0], group) if len(told) == 1 else _choice(told, group)
-    lines: dict[str, str] = {}
+    lines = {}
     if len(told) > 1 and group.axes.open:
         lines["load"] = carries_most(told)
     if len(group.simulated) > 1:
@@ -339,7 +339,7 @@ def _alone(curve: Curve, group: CurveGroup) -> Decision:
     """Return how far a single curve goes."""
     unit, axes = _unit(group), group.axes
     who = f"The model of {curve.label}" if curve.model else capital(curve.label)
-    tiles = list[Tile]()
+    tiles = []
     if curve.idle is not None:
         idle = f"{number(curve.idle)} {axes.latency_unit}"
         tiles.append(Tile(idle, f"{axes.latency}, idle network"))
@@ -394,7 +394,7 @@ def _choice(curves: Sequence[Curve], group: CurveGroup) -> Decision:
         sentence = f"{capital(best.label)} carries most of {group.name}: {said}."
     else:
         sentence = f"Take {best.label} for {group.name}: {said}."
-    return Decision(Verdict("fine", sentence, group.name), tuple(tiles), (best.label,), best)
+    return Decision(Verdict("fine", sentence, of=group.name), tuple(tiles), (best.label,), best)
 
 
 def _latency_clause(best: Curve, other: Curve, group: CurveGroup) -> tuple[str, Tile] | None:
@@ -424,7 +424,7 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
     some = [curve for curve in near if len(curve.whole)]
     if len(some) < 2 or (load := highest_shared(near)) is None:
         said = f"Which to take for {group.name} is open: no load has a latency of each."
-        return Decision(Verdict("unknown", said, group.name), ())
+        return Decision(Verdict("unknown", said, of=group.name))
     if len(some) == 2 and (found := _best_below_and_above(some, group)) is not None:
         return found
     ranked = sorted(some, key=lambda curve: (curve.at(load) or (inf,))[0])
@@ -439,17 +439,17 @@ def _by_latency(near: Sequence[Curve], curves: Sequence[Curve], group: CurveGrou
         said = f"{kind}{up_to}: latencies {names}{differ}{carried}."
         tile = Tile(most, f"largest difference in latency{up_to}, {group.name}")
         mark = "limited" if alike.ends else "fine"
-        return Decision(Verdict(mark, said, group.name), (tile,))
+        return Decision(Verdict(mark, said, of=group.name), (tile,))
     less = _latency_clause(best, ranked[1], group)
     if less is None:
         slow = _latency_clause(best, last, group)
         beside = "" if slow is None else f"; {last.label} is slower"
         said = f"Which to take for {group.name} is open: no difference in latency is sure{beside}."
-        return Decision(Verdict("unknown", said, group.name), ())
+        return Decision(Verdict("unknown", said, of=group.name))
     verb = f"Take {best.label} for" if _takes(group) else f"{capital(best.label)} is fastest of"
     tile = Tile(less[1].value, f"{group.axes.latency} {less[1].label}")
     said = f"{verb} {group.name}: {less[0]}{carried}."
-    return Decision(Verdict("fine", said, group.name), (tile,), (best.label,), best)
+    return Decision(Verdict("fine", said, of=group.name), (tile,), (best.label,), best)
 
 
 class Alike(NamedTuple):
@@ -488,7 +488,7 @@ def _best_below_and_above(curves: Sequence[Curve], group: CurveGroup) -> Decisio
     verb = f"For {group.name} take" if _takes(group) else f"{group.name.capitalize()}: fastest is"
     said = f"{verb} {below.label} below {place} {unit} and {above.label} above."
     tile = Tile(place, f"load at which the latencies cross, {unit}")
-    return Decision(Verdict("limited", said, group.name), (tile,))
+    return Decision(Verdict("limited", said, of=group.name), (tile,))
 
 
 def _takes(group: CurveGroup) -> bool:
@@ -533,23 +533,21 @@ def best_of(answers: Sequence[tuple[Mapping[str, Any], Recorded]]) -> Decision |
     first = found[ranked[0]]
     best = [name for name in ranked if _change(found[name], first) <= EQUAL]
     rest = ranked[len(best) :]
-    names = listed(best)
-    if not rest:
-        said = f"No difference: each {first.clause}."
-        tile = Tile(first.said, f"{first.what}, of each")
-        return Decision(Verdict("fine", said), (tile,), tuple(best))
-    rival = found[rest[0]]
-    change = _change(rival, first)
-    others = listed([f"{name} {found[name].said}" for name in rest], 3)
-    tile = Tile(first.said, f"{first.what}, {names} ({others})")
-    less = f"{percent(float(f'{change:.2g}'))} {'more' if more else 'less'} than {rest[0]}"
-    less += f" ({rival.said})"
-    each = "each" if len(best) > 1 else "it"
-    if change < NEAR:
-        said = f"Little difference: {names} {first.clause}, only {less}."
-        return Decision(Verdict("limited", said), (tile,), tuple(best))
-    said = f"Take {names.replace(' and ', ' or ')}: {each} {first.clause}, {less}."
-    return Decision(Verdict("fine", said), (tile,), tuple(best))
+    names, mark = listed(best), "fine"
+    said, whose = f"No difference: each {first.clause}.", "of each"
+    if rest:
+        rival = found[rest[0]]
+        change = _change(rival, first)
+        others = listed([f"{name} {found[name].said}" for name in rest], 3)
+        whose = f"{names} ({others})"
+        less = f"{percent(float(f'{change:.2g}'))} {'more' if more else 'less'} than {rest[0]}"
+        less += f" ({rival.said})"
+        each = "each" if len(best) > 1 else "it"
+        said = f"Take {names.replace(' and ', ' or ')}: {each} {first.clause}, {less}."
+        if change < NEAR:
+            mark, said = "limited", f"Little difference: {names} {first.clause}, only {less}."
+    tile = Tile(first.said, f"{first.what}, {whose}")
+    return Decision(Verdict(mark, said), (tile,), tuple(best))
 
 
 def _change(one: Measure, first: Measure) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -136,7 +136,7 @@ RUNS |= {"stable": bool, "seed": int, "cycles": int, "idle": float}
 """Columns of single runs."""
 
 MEASURED = "load", "latency", "low", "high", "accepted", "accepted_low", "accepted_high"
-POINTS: dict[str, Any] = dict.fromkeys(MEASURED, float) | {"runs": int, "behind": int}
+POINTS = dict.fromkeys(MEASURED, float) | {"runs": int, "behind": int}
 """Columns of points: means of the runs at one load, and how many of these fell behind."""
 
 
@@ -331,6 +331,10 @@ LONGEST_NAME = 48
 """Letters of what the curves of a group are of, if that is named one by one."""
 
 
+Gathered: TypeAlias = tuple[dict[str, Any], str, Recorded]
+"""What a point is of, its technique, and its record."""
+
+
 def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     """Return the curves that answers are points of, those to be compared together.
 
@@ -347,7 +351,7 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     >>> group.name, group.simulated[0].table["load"].to_list()
     ('uniform traffic on ring:8', [0.1, 0.2, 0.3])
     """
-    gathered: dict[tuple[Axes, bool, str], list[tuple[dict[str, Any], str, Recorded]]] = {}
+    gathered: dict[tuple[Axes, bool, str], list[Gathered]] = {}
     for record in records:
         if (kind := record.kind.curve) is None:
             continue
@@ -430,7 +434,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
+def _curve(parts: Sequence[Gathered]) -> Curve:
     """Put the points of one curve together: means over seeds, with their spread."""
     rows, answers = [], []
     for _, technique, record in parts:
@@ -481,9 +485,7 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
     )
 
 
-def _found(
-    parts: Iterable[tuple[dict[str, Any], str, Recorded]], limit: float | None
-) -> tuple[float, float] | None:
+def _found(parts: Iterable[Gathered], limit: float | None) -> tuple[float, float] | None:
     """Return where a search found a network to saturate, or a model says it does."""
     found = [
         place
@@ -528,7 +530,7 @@ def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
     names = names_of([curve.about for curve in curves], differ)
     found = [replace(curve, label=said) for curve, said in zip(curves, names, strict=True)]
     simulated, models = ([each for each in found if each.model is of] for of in (False, True))
-    beside: list[tuple[int | None, Curve]] = []
+    beside = []
     for model in models:
         alike = (at for at, each in enumerate(simulated) if _predicts(model, each))
         place = next(alike, None)

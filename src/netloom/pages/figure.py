@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import altair as alt
 import polars as pl
@@ -50,14 +50,11 @@ class DataTable(NamedTuple):
         The cells, in words. Of long tables the first.
     total
         How many rows there are in all.
-    caption
-        What it is of. Perhaps "".
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     total: int
-    caption: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +191,7 @@ def data_of(spec: Mapping[str, Any]) -> DataTable:
     return table_of([*heads.values()], ([row.get(field) for field in heads] for row in rows))
 
 
-def table_of(columns: Sequence[str], rows: Any, caption: str = "") -> DataTable:
+def table_of(columns: Sequence[str], rows: Any) -> DataTable:
     """Return a table of a page: its cells in words, and not too many rows.
 
     Examples
@@ -203,7 +200,7 @@ def table_of(columns: Sequence[str], rows: Any, caption: str = "") -> DataTable:
     ('0.1', 'yes')
     """
     said = [tuple(map(number, row)) for row in rows]
-    return DataTable(tuple(columns), tuple(said[:MOST_ROWS]), len(said), caption)
+    return DataTable(tuple(columns), tuple(said[:MOST_ROWS]), len(said))
 
 
 def turned(table: DataTable) -> DataTable:
@@ -216,8 +213,8 @@ def turned(table: DataTable) -> DataTable:
     """
     columns = list(zip(table.columns, *table.rows, strict=True))
     if len(table.rows) == 1:  # nothing is told from anything: its first column is no name
-        return DataTable(("", "value"), tuple(columns), len(columns), table.caption)
-    return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1, table.caption)
+        return DataTable(("", "value"), tuple(columns), len(columns))
+    return DataTable(("", *columns[0][1:]), tuple(columns[1:]), len(columns) - 1)
 
 
 def _is_number(value: Any) -> bool:
@@ -231,7 +228,7 @@ def _columns(
 
     Each is a field with its head: of an axis, or what is said where somebody points.
     """
-    sets: Mapping[str, list[dict[str, Any]]] = spec.get("datasets", {})
+    sets = spec.get("datasets", {})
     main = max(sets, key=lambda name: len(sets[name]), default="")
     rows, heads = sets.get(main, []), dict[str, str]()
     for encoding in (encoding for encoding, name in units_of(spec) if name == main):
@@ -273,6 +270,9 @@ def _rounded(data: Any) -> Any:
     return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data
 
 
+Labelled: TypeAlias = list[tuple[Curve, str]]
+"""Curves, each with the name that its color has."""
+
 SIMULATED, MODEL = "simulated", "model"
 """Who says what a curve says."""
 
@@ -305,7 +305,7 @@ def curve_figures(group: CurveGroup) -> list[Figure]:
     return [narrowed(wide, other.spec) for wide, other in zip(figures, narrow, strict=True)]
 
 
-def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
+def panels(group: CurveGroup) -> dict[str, Labelled]:
     """Return the curves of each pair of axes, each with the name that its color has.
 
     Few curves have a color each. Many have the color of what differs first among them, and a
@@ -315,7 +315,7 @@ def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
     if len(told) <= ONE_PANEL or len(group.differ) < 2:
         return {"": [(curve, curve.label) for curve in group.curves]}
     first, *rest = group.differ
-    found: dict[str, list[tuple[Curve, str]]] = {}
+    found: dict[str, Labelled] = {}
     for curve in group.curves:
         name = ", ".join(said_field(field, curve.about.get(field)) for field in rest)
         found.setdefault(name, []).append((curve, said_field(first, curve.about.get(first))))
@@ -375,14 +375,14 @@ def _throughput(group: CurveGroup) -> Figure:
     )
 
 
-def _latency_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
+def _latency_rows(curves: Labelled) -> pl.DataFrame:
     return pl.concat(
         curve.table.select(*MEASURED[:4], "behind", curve=pl.lit(name), kind=pl.lit(_whose(curve)))
         for curve, name in curves
     )
 
 
-def _accepted_rows(curves: Sequence[tuple[Curve, str]]) -> pl.DataFrame:
+def _accepted_rows(curves: Labelled) -> pl.DataFrame:
     ends = {"latency": "accepted", "low": "accepted_low", "high": "accepted_high"}
     parts = {name: pl.col(column) / pl.col("load") for name, column in ends.items()}
     return pl.concat(
@@ -405,7 +405,7 @@ def _with_unit(words: str) -> str:
 
 def _drawn(
     group: CurveGroup,
-    rows: Callable[[Sequence[tuple[Curve, str]]], pl.DataFrame],
+    rows: Callable[[Labelled], pl.DataFrame],
     y: Callable[[pl.DataFrame], Axis],
     *,
     saturates: bool = False,
@@ -466,7 +466,7 @@ def _looks(group: CurveGroup) -> dict[str, Look]:
     return {name: look._replace(dash=SOLID, named=named) for name, look in looks.items()}
 
 
-def _named(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
+def _named(group: CurveGroup) -> dict[str, Labelled]:
     """Return the curves of each panel, their names without the words that all share."""
     found, (_, short) = panels(group), _shared(group)
     return {

@@ -392,7 +392,7 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     stored = (each for each in sources if not isinstance(each, Recorded))
     by_points = {tuple(each.point.key for each in results.answered): results for results in stored}
     found = list(by_points.values())  # what is there several times once
-    several, asked, again = len(found) > 1, list[Asked](), list[str]()
+    several, asked, again = len(found) > 1, [], []
     for results in found:
         name = quote(results.name)
         again += [f"netloom run {name}", f"netloom report {name} -o report.html"]
@@ -469,11 +469,11 @@ def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
         points += f", {number(len(results.refused))} that cannot be asked: {listed(reasons, 3)}"
     facts = [("Experiment", results.name), ("Points", points)]
     if answered:
-        date, _, clock = max(each.finished for each in answered).partition("T")
+        date, _, clock = max(each.kept.finished for each in answered).partition("T")
         facts += [
-            ("netloom", listed(sorted({each.version for each in answered}))),
+            ("netloom", listed(sorted({each.kept.version for each in answered}))),
             ("Seeds", listed(_seeds(each.record for each in answered), 12)),
-            ("CPU time", _duration(sum(each.cpu_seconds for each in answered))),
+            ("CPU time", _duration(results.cpu_seconds)),
             ("Finished", f"{date}, {clock[:5]} UTC"),
         ]
     head = f"{results.name}: " if several else ""

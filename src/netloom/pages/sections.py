@@ -397,12 +397,12 @@ def numbers_of(asked: Sequence[Asked]) -> list[Numbers]:
 
 def _numbers(asked: Sequence[Asked], name: str, title: str, file: str) -> Numbers:
     """Return the numbers of one table of several answers: how questions differ, what was found."""
-    tables = list[pl.DataFrame]()
+    tables = []
     for each in asked:
         table = each.record.tables[name]
         flat = [column for column, kind in table.schema.items() if not kind.is_nested()]
         tables.append(after(each.varied, table.select(flat)))
-    text: str = pl.concat(tables, how="diagonal_relaxed").write_csv()
+    text = pl.concat(tables, how="diagonal_relaxed").write_csv()
     cut = len(text) > MOST_BYTES
     text = text[: text.rindex("\n", 0, MOST_BYTES) + 1] if cut else text
     shown = key_table([(each.varied, each.record) for each in asked], name)

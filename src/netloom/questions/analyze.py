@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,7 +50,7 @@ from netloom.machines import Machine, machine_names
 from netloom.mapping import gains
 from netloom.mapping.allocation import place_program
 from netloom.questions import fields, named
-from netloom.questions.answers import Answer, Measure, Verdict, table
+from netloom.questions.answers import Answer, Columns, Measure, Parts, Verdict, table
 from netloom.questions.base import MOST, option
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, rank_file_output
 from netloom.questions.register import asks
@@ -61,6 +61,8 @@ from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from netloom.drawing.networks.traffic import Delays
 
 LOAD = "Offered load (said at most one way)"
 
@@ -166,33 +168,33 @@ class Analysis(Answer):
         The estimated slow-down of each path. None if the load is not known, or nothing says.
     """
 
-    app: str = figure(table=False)
-    topology: str = figure(table=False)
-    tasks: int = figure(table=False)
+    app: str
+    topology: str
+    tasks: int
     num_nodes: int = figure("nodes", at="nodes", table=False)
-    hosts: int = figure(table=False)
-    routers: int = figure(table=False)
+    hosts: int
+    routers: int
     num_channels: int = figure("channels between routers", at="channels", table=False)
     num_paths: int = figure("paths", at="paths", table=False)
     local_edges: int = figure("edges without a channel", table=False)
     inside_nodes: float = figure("traffic inside nodes", SHARE, table=False)
-    routing: str = figure(table=False)
-    weight: str = figure(table=False)
+    routing: str
+    weight: str
     slowdown: Slowdown | None = figure(
         "slow-down by contention (estimate)", "times", flat="slowdown_", lead=True
     )
     bottleneck: busiest.Bottleneck = figure(flat="bottleneck_")
-    busiest_channel: busiest.BusiestChannel = figure()
+    busiest_channel: busiest.BusiestChannel
     busiest_router: busiest.BusiestRouter | None = figure(flat="busiest_router_", lead=True)
     bounds: Bounds = figure("what no routing can beat")
     oversubscription: tuple[Taper, ...] | None = figure("oversubscription, level by level")
-    mean_message: MeanMessage | None = figure()
+    mean_message: MeanMessage | None
     standing: Standing = figure(at="verdict", flat="")
     random_mapping: gains.RandomMappings = figure("random mappings")
-    deadlock_free: bool | None = figure(table=False)
-    deadlock_cycle: tuple[str, ...] = figure()
-    note: str | None = figure(table=False)
-    left_out: str | None = figure(table=False)
+    deadlock_free: bool | None
+    deadlock_cycle: tuple[str, ...]
+    note: str | None
+    left_out: str | None
     shifts: tuple[busiest.ShiftLoad, ...] | None = figure("one shift after the other")
     causes: busiest.Causes = figure(at=".")
     own: MappedFigures = figure(at=".")
@@ -265,7 +267,7 @@ class Analysis(Answer):
             asks_for = "for a yes or no" if decided else "to compare"
             notes.append(f"Give the load {asks_for}: --offered 0.2")
         following = "" if calm else self._next(mark)
-        return Verdict(mark, sentence, "", lines, following, " ".join(notes))
+        return Verdict(mark, sentence, lines, following, " ".join(notes))
 
     def _answer(self) -> tuple[str, str]:
         """Return the mark and the sentence."""
@@ -419,7 +421,7 @@ class Analysis(Answer):
 
     # The terminal.
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return the figures beside those of random mappings, and what they are."""
         random = self.random_mapping.figures
         of_paths = terminal_table(
@@ -508,13 +510,13 @@ class Analysis(Answer):
         return pl.DataFrame(paths_of(self.mapped, self.node_of, self.slowdowns), nan_to_null=True)
 
     @table(MappedChannel)
-    def channels(self) -> Mapping[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel: its two vertices and its load. Those of hosts come last."""
         pairs = pairs_by_channel(self.mapped, self.routed)
         return channels_of(self.network, self.mapped.contention, pairs)
 
     @table(MappedNode)
-    def nodes(self) -> Mapping[str, Any]:
+    def nodes(self) -> Columns:
         """Return one row per node: what it sends, and its saturation (estimate and bound)."""
         return nodes_of(self.mapped, self.node_of)
 
@@ -524,7 +526,7 @@ class Analysis(Answer):
         return self.random
 
     @table(ContentionCount)
-    def path_contention(self) -> Mapping[str, Any]:
+    def path_contention(self) -> Columns:
         """Return how many paths meet how many others: of this mapping, and of all random ones.
 
         One row per mapping (``own`` or ``random``) and path contention level that occurs.
@@ -550,19 +552,14 @@ class Analysis(Answer):
         beside = beside or list(drawn.values())
         return [channels, column(*beside)] if beside else [channels]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the network by load, what loads do to nodes, and random mappings beside."""
         from netloom.drawing.loads import LoadLimits, met_by_paths
         from netloom.drawing.networks.chart import LOAD, ON
-        from netloom.drawing.networks.traffic import Delays
 
-        limits, known = self.own.saturation, self.delays_from
-        delays = known and Delays(known[0], known[1], f"{load_share(known[2])} load")
-        title = self.load_unit + ON
+        title, delays = self.load_unit + ON, self.delays_from
         loads = LoadLimits(
-            worst_node=limits.worst_node,
-            average_node=limits.average_node,
-            upper_bound=limits.upper_bound,
+            limits=self.own.saturation,
             split=self.split_bound,
             offered=self.offered,
             random=self.random_table(),
@@ -582,7 +579,7 @@ class Analysis(Answer):
         return self.load_unit, times_of(self.channels())
 
     @property
-    def delays_from(self) -> tuple[float, float, float] | None:
+    def delays_from(self) -> Delays | None:
         """When the busiest channel delays, when it is full, and the load that both are of.
 
         The first two are parts of its time at the load that is offered: without one, at the highest
@@ -590,13 +587,15 @@ class Analysis(Answer):
         full, nor is anything else said where contention begins is unknown. None if the limit is
         unknown.
         """
+        from netloom.drawing.networks.traffic import Delays
+
         begins, full = self.own.saturation.worst_node, self.own.saturation.upper_bound
         if not full:
             return None
         if self.standing.level == "contention-free" or begins is None:
             begins = full
         at = self.offered or min(1.0, full)
-        return begins / at, full / at, at
+        return Delays(begins / at, full / at, f"{load_share(at)} load")
 
 
 @dataclass(frozen=True, eq=False)
@@ -678,7 +677,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     mean = MeanMessage.of(mapped, on.flit_bytes if on else 1)
     if mean is not None and mean.hops is not None and on is not None and on.message_costs:
         mean = replace(mean, us=float(on.message_time_us(mean.bytes, mean.hops)))
-    cycle: tuple[int, ...] | None = None
+    cycle = None
     with suppress(InputError):  # too large to search, which is no reason to say nothing else
         cycle = find_deadlock(network, routing)
     note = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, Type
 
 from netloom.base.arrays import Floats
 from netloom.base.errors import InputError
-from netloom.base.figures import Figures, frame, framed, leaves, places, say, unit_of, unseen
+from netloom.base.figures import Figures, Told, frame, framed, leaves, places, say, unit_of, unseen
 from netloom.base.provenance import Provenance
 from netloom.base.words import arrows, begun, folded, percent
 from netloom.questions import terminal
@@ -113,8 +113,6 @@ class Verdict:
         something must change. ``unknown``: the question says too little to decide.
     sentence
         The answer with its number and unit: at most 30 words, better 12.
-    of
-        What it is of: the program, the network and the mapping, in short.
     lines
         What goes with it, by label: ``where``, ``why``, ``limits`` and the like, each a sentence
         or a part of one.
@@ -122,10 +120,12 @@ class Verdict:
         The command that comes next. "" if there is nothing to do.
     note
         What a reader must know to trust it, such as which numbers are estimates.
+    of
+        What it is of: the program, the network and the mapping, in short.
 
     Examples
     --------
-    >>> found = Verdict("act", "Contends above 28 % load.", "ring:8 on mesh:8", {"where": "0→1"})
+    >>> found = Verdict("act", "Contends above 28 % load.", {"where": "0→1"}, of="ring:8 on mesh:8")
     >>> print(*found.text(60), sep="\n")
     ✗ Contends above 28 % load.  ring:8 on mesh:8
       where   0→1
@@ -133,10 +133,10 @@ class Verdict:
 
     mark: str
     sentence: str
-    of: str = ""
     lines: Mapping[str, str] = field(default_factory=dict)
     next: str = ""
     note: str = ""
+    of: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data. ``of`` follows from the question."""
@@ -215,8 +215,14 @@ def _wrapped(said: str, width: int, indent: str) -> list[str]:
 A = TypeVar("A", bound="Answer")
 T = TypeVar("T")
 
-Rows: TypeAlias = Mapping[str, Any] | Sequence[Figures]
+Columns: TypeAlias = Mapping[str, Any]
+"""The columns of a table, by name."""
+
+Rows: TypeAlias = Columns | Sequence[Figures]
 """The columns of a table, or its rows."""
+
+Parts: TypeAlias = dict[str, Any]
+"""The parts of a picture, by name."""
 
 MOST_ROWS = 5
 """Rows of a list of records that a terminal shows."""
@@ -225,7 +231,8 @@ MOST_ROWS = 5
 class Answer(Figures):
     """What a question found. A record read from a store is one, too, with the tables kept there.
 
-    The figures of several loads, rates or sizes are ``points``.
+    The figures of several loads, rates or sizes are ``points``. No table has fields without
+    ``figure``.
 
     Attributes
     ----------
@@ -241,6 +248,7 @@ class Answer(Figures):
         The tables of an answer that was read from a store.
     """
 
+    BARE: ClassVar[Told] = Told(table=False)
     ROWS: ClassVar[type[Figures] | None] = None
     KEY_TABLE: ClassVar[str] = "table"
     ABOVE: ClassVar[bool] = False
@@ -268,7 +276,7 @@ class Answer(Figures):
         """What it is of: program, network and mapping, in short."""
         return ""
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the parts of its picture, by name. None: it has no picture."""
         return {}
 
@@ -381,7 +389,7 @@ class Answer(Figures):
     def tables(cls) -> dict[str, type[Figures]]:
         """Return the columns of each table, by the method that returns it. ``table`` first."""
         point = next((each.nested for each in places(cls) if each.name == "points"), None)
-        found: dict[str, type[Figures]] = {"table": cls.ROWS or point or cls}
+        found = {"table": cls.ROWS or point or cls}
         for base in reversed(cls.__mro__):
             for name, each in vars(base).items():
                 if callable(each) and (rows := getattr(each, "rows", None)) is not None:
@@ -423,7 +431,7 @@ class Answer(Figures):
         said = f"{of}: {said}" if of and of not in said else said
         return picture_of(drawn, said, [*self.footer(), self.origin])
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return its leading figures: a table of its rows, its own in pairs, and lists in short."""
         whole = self.several or self.rows[0] is not self
         found = terminal.table(self.rows, self, width, plainly=self.plainly) if whole else []
@@ -442,7 +450,7 @@ class Answer(Figures):
                     found += [f"… {len(rows) - MOST_ROWS} more"] * (len(rows) > MOST_ROWS)
         return found
 
-    def remark_lines(self, width: int = 80) -> list[str]:
+    def remark_lines(self, width: int) -> list[str]:
         """Return its remarks, each after a bullet."""
         more = [
             line for each in self.remarks() for line in folded(f"• {arrows(each)}", width, "", "  ")

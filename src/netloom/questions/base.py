@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import floor, log
+from math import floor
 from operator import or_
 from os import PathLike
 from textwrap import wrap
@@ -49,7 +49,6 @@ MOST = 1e9
 """What a number that has no bound of its own is bounded by: above it are only mistakes."""
 
 MOST_SEED = 2**63 - 1
-MOST_DIMENSIONS = 28
 
 if TYPE_CHECKING:
     InstanceOf = Annotated[Thing, ...]
@@ -198,7 +197,7 @@ def told_of(kind: type[Question], name: str) -> Told:
 
 def signature_of(kind: type[Question]) -> inspect.Signature:
     """Return the signature of the function that asks such a question: its fields, with defaults."""
-    parameters, made = list[inspect.Parameter](), inspect.Parameter
+    parameters, made = [], inspect.Parameter
     for name, field in kind.model_fields.items():
         how = made.KEYWORD_ONLY if told_of(kind, name).kw_only else made.POSITIONAL_OR_KEYWORD
         default = made.empty if field.is_required() else field.default
@@ -422,31 +421,6 @@ def parse_positive(
         return (value > 0 or (zero and value == 0)) and not (whole and value % 1)
 
     return _parse(given, field, wanted, fits)
-
-
-def parse_sizes(given: Any, field: str) -> tuple[int, ...]:
-    """Return whole numbers above 0, rising, none twice.
-
-    Parameters
-    ----------
-    given
-        As for ``parse_positive``, or ``START:STOP:xFACTOR``, a range of which each is so many times
-        the one before.
-
-    Examples
-    --------
-    >>> parse_sizes("64:4096:x4", "nodes"), parse_sizes(1000, "nodes")
-    ((64, 256, 1024, 4096), (1000,))
-    """
-    words = given.split(":") if isinstance(given, str) else []
-    if len(words) == 3 and words[2].strip().startswith("x"):
-        start, stop = (real_number(word.strip(), where=field) for word in words[:2])
-        factor = real_number(words[2].strip().removeprefix("x"), where=field)
-        if not (start >= 1 and stop >= start and factor > 1):
-            raise InputError(field, f"'{given}'", "START:STOP:xFACTOR, such as 64:4096:x4")
-        count = floor(min(log(stop / start) / log(factor) + 1e-9, MOST_NUMBERS)) + 1
-        given = [round(start * factor**power) for power in range(count)]
-    return tuple(int(each) for each in parse_positive(given, field, whole=True))
 
 
 def parse_rates(

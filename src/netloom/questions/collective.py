@@ -24,7 +24,7 @@ from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import outputs, terminal
-from netloom.questions.answers import Answer, Grade, Verdict
+from netloom.questions.answers import Answer, Grade, Parts, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective, prepare
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
@@ -89,10 +89,10 @@ class Point(Figures):
     bound_bus_bandwidth: float | None = figure(unit=RATE)
     busiest_channel: Busiest = figure(flat="busiest_")
     empty_seconds: float = figure("time without data", SECONDS)
-    held_by: str = figure()
-    chunks: int = figure()
+    held_by: str
+    chunks: int
     chunks_capped: bool = figure("more chunks suit, too many to run")
-    steps: int = figure()
+    steps: int
     num_messages: int = figure("messages", at="messages")
     inside_share: float | None = figure("bytes that do not use the network", SHARE)
     at_once: bool = figure("posts all at once")
@@ -122,8 +122,8 @@ class Bound(Figures):
 
     latency_seconds: float = figure(unit=SECONDS)
     seconds_per_byte: float = figure(unit="seconds/byte")
-    why: str = figure()
-    steps: int = figure()
+    why: str
+    steps: int
     alpha_seconds: float = figure(unit=SECONDS)
     steps_seconds: float = figure(unit=SECONDS)
 
@@ -131,9 +131,9 @@ class Bound(Figures):
 class Phases(Figures):
     """Compiled phases on reserved channels, and where they beat messages."""
 
-    verdict: str = figure()
-    connections: int = figure()
-    phases: tuple[int, ...] = figure()
+    verdict: str
+    connections: int
+    phases: tuple[int, ...]
     size: tuple[float, ...] = figure(unit=BYTES)
     faster: tuple[float, ...] = figure("time of messages over that of phases")
 
@@ -141,7 +141,7 @@ class Phases(Figures):
 class WholePoint(Figures):
     """An algorithm at one size, on the network without its failures."""
 
-    algorithm: str = figure()
+    algorithm: str
     size: float = figure(unit=BYTES)
     seconds: float = figure("whole network", SECONDS)
 
@@ -153,12 +153,12 @@ class Whole(Figures):
     part here. ``left_out``: algorithms that run there and not here, and why.
     """
 
-    routing: str = figure()
-    ranks: int = figure()
+    routing: str
+    ranks: int
     same_ranks_seconds: float | None = figure(unit=SECONDS)
-    cut_off: tuple[str, ...] = figure()
-    left_out: dict[str, str] = figure()
-    points: tuple[WholePoint, ...] = figure()
+    cut_off: tuple[str, ...]
+    left_out: dict[str, str]
+    points: tuple[WholePoint, ...]
 
     def at(self, size: float) -> dict[str, float]:
         """Return the seconds of each algorithm at a size."""
@@ -189,24 +189,24 @@ class CollectiveTimes(Answer):
 
     setup: OnSimulated = figure(at=".")
     flows: OnFlows = figure(at=".")
-    router: dict[str, object] | None = figure(table=False)
-    packet_flits: int | None = figure(unit="flits", table=False)
-    flit_bytes: float | None = figure(unit=BYTES, table=False)
-    cycle_us: float | None = figure(unit="µs", table=False)
-    collective: str = figure(table=False)
-    num_ranks: int = figure(at="ranks", table=False)
-    hosts: int = figure(table=False)
-    inside_nodes: float | None = figure(table=False)
-    mapping: str = figure(table=False)
-    bound: Bound = figure()
-    winners: tuple[collectives.Winner, ...] = figure()
-    crossings: tuple[collectives.Crossing, ...] = figure()
-    reordered: Reordered | None = figure()
-    left_out: dict[str, str] = figure()
-    phases: Phases | None = figure()
-    whole: Whole | None = figure()
-    note: str | None = figure(table=False)
-    points: tuple[Point, ...] = figure()
+    router: dict[str, object] | None
+    packet_flits: int | None = figure(unit="flits")
+    flit_bytes: float | None = figure(unit=BYTES)
+    cycle_us: float | None = figure(unit="µs")
+    collective: str
+    num_ranks: int = figure(at="ranks")
+    hosts: int
+    inside_nodes: float | None
+    mapping: str
+    bound: Bound
+    winners: tuple[collectives.Winner, ...]
+    crossings: tuple[collectives.Crossing, ...]
+    reordered: Reordered | None
+    left_out: dict[str, str]
+    phases: Phases | None
+    whole: Whole | None
+    note: str | None
+    points: tuple[Point, ...]
     ready: PreparedCollective = unseen()
 
     @property
@@ -222,7 +222,7 @@ class CollectiveTimes(Answer):
     @cached_property
     def node_of(self) -> Ints:
         """int32[num_ranks], the host of each rank: in the better order, if one was found."""
-        found: Ints = self.ready.host_of
+        found = self.ready.host_of
         if self.reordered is not None:
             found = np.asarray(self.reordered.node_of, np.int32)
         return found
@@ -248,7 +248,7 @@ class CollectiveTimes(Answer):
         what = f" for {units.size(last.size)}" if last.size else ""
         sentence = f"Use {last.algorithm}{what}: {units.seconds(last.seconds)}{_near(last)}."
         if len(self.sizes) > 1:
-            said = list[str]()
+            said = []
             for each in self.winners[: MOST_WINNERS - 1]:
                 end = "" if each.to_size is None else f" below {units.size(each.to_size, 2)}"
                 said.append(each.algorithm + end)
@@ -288,13 +288,13 @@ class CollectiveTimes(Answer):
         }
         mark = "fine" if last.ratio is None or last.ratio < NEAR.fine else "limited"
         note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
-        return Verdict(mark, sentence, "", lines, self._next(last, mark), note)
+        return Verdict(mark, sentence, lines, self._next(last, mark), note)
 
     def _beside(self, whole: Whole, last: Point) -> dict[str, str]:
         """Return what failures cost: the same algorithm without them, who is cut off, what lost."""
         by, own = whole.routing, self.setup.routing
         by = f"also by {by}" if by == own else f"by {by}, not {own}"
-        found = dict[str, str]()
+        found = {}
         if whole.same_ranks_seconds is not None:
             ranks = " with the same ranks" * bool(whole.cut_off)
             times = number(last.seconds / whole.same_ranks_seconds)
@@ -328,9 +328,9 @@ class CollectiveTimes(Answer):
             return self.again("compile.collective", but=but, size=size)
         return ""
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return the fastest by size, and all algorithms at the largest."""
-        rows, found = list[FastestAtSize](), list[str]()
+        rows, found = [], []
         for size in self.sizes:
             first, *others = self.at(size)
             row = FastestAtSize(
@@ -479,7 +479,7 @@ class CollectiveTimes(Answer):
             said.append(f"grey: {', '.join(grey)}; circles: the lead changes")
         return said
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return bus bandwidth by size, or bars of the algorithms at the only one."""
         from netloom.drawing.collectives import bandwidth_bars, bandwidth_curves
 
@@ -513,7 +513,7 @@ def _near(point: Point) -> str:
 
 def _slower(first: Point, others: list[Point]) -> str:
     """Return by how much other algorithms are slower at the largest size, and why."""
-    said = list[str]()
+    said = []
     for each in others:
         longer = each.seconds / first.seconds
         if longer < LONGER:
@@ -533,14 +533,14 @@ def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | N
     check_rank_file(form, len(ready.host_of), computers, places, hosts)
 
 
-def _refuse_cycles(question: CollectiveQuestion, _: Any, __: Mapping[str, str]) -> None:
+def _refuse_cycles(question: CollectiveQuestion, _: Any) -> None:
     """Raise InputError if no run keeps the times of single messages."""
     if question.engine != "flow":
         wanted = "engine flow; or --goal FILE, and simulate trace FILE with --perfetto"
         raise InputError("perfetto", f"engine {question.engine}", wanted)
 
 
-def _write_goal(answer: CollectiveTimes, path: Path, _: Mapping[str, str]) -> str:
+def _write_goal(answer: CollectiveTimes, path: Path) -> str:
     """Write the fastest algorithm at the largest size, as it was run."""
     best, algorithm = answer.fastest
     write_goal(algorithm.program(best.chunks), best.size, path)
@@ -590,8 +590,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     'Use recursive-doubling below 7.6 kB, swing above'
     """
     bound = ready.bound(question.collective, question.root, ready.host_of)
-    stuck = None if question.algorithm != "all" else dict[str, str]()
-    points = _timed(ready, ready.algorithms, bound, stuck)
+    named = question.algorithm != "all"
+    points, stuck = _timed(ready, ready.algorithms, bound, named=named)
     if (exchange := ready.exchange) is not None:
         with patience(f"Compiling {counted(len(exchange), 'connection', ',')}"):
             plans = phase_plans(
@@ -621,15 +621,15 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     last = ready.sizes[-1]
     best = fastest_first(points, last)[0]
     algorithm = ready.named(best.algorithm)
-    better: Reordered | None = None
+    better = None
     if question.reorder:
         runner = ready.runner(ready.host_of)
         better = reordered(algorithm, runner, best.size, best.seconds, seed=question.seed)
         if better.better:
             hosts = np.asarray(better.node_of, np.int32)
             least = ready.bound(question.collective, question.root, hosts)
-            points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)
-    left_out = ready.left_out | (stuck or {})
+            points += _timed(ready, (algorithm,), least, order=FOUND, host_of=hosts)[0]
+    left_out = ready.left_out | stuck
     curves: dict[str, list[float]] = {}
     for each in points:  # of each algorithm with sizes rising
         if each.order == GIVEN and each.algorithm != PHASES:
@@ -643,11 +643,10 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         ),
         key=lambda each: (each.size, each.seconds, each.below, each.above, each.leads),
     )
-    whole: Whole | None = None
+    whole = None
     if (unbroken := ready.whole) is not None:
         least = unbroken.bound(question.collective, question.root, unbroken.host_of)
-        stuck = None if question.algorithm != "all" else dict[str, str]()
-        there = _timed(unbroken, unbroken.algorithms, least, stuck)
+        there, _ = _timed(unbroken, unbroken.algorithms, least, named=named)
         same = unbroken.runner(ready.host_of).timed(algorithm, last).seconds
         network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
         run_here = {each.name for each in ready.algorithms} - left_out.keys()
@@ -712,22 +711,22 @@ def _timed(
     ready: PreparedCollective,
     algorithms: Sequence[collectives.Algorithm],
     bound: LeastTime,
-    stuck: dict[str, str] | None = None,
     *,
+    named: bool = True,
     order: str = GIVEN,
     host_of: Ints | None = None,
-) -> list[Point]:
-    """Return what each algorithm takes at each size.
+) -> tuple[list[Point], dict[str, str]]:
+    """Return what each algorithm takes at each size, and which deadlock.
 
-    ``stuck`` is filled with algorithms that deadlock. Without it, or if all do, that is raised.
+    Those that are named raise that, and others if all deadlock.
     """
     runner = ready.runner(ready.host_of if host_of is None else host_of)
-    found, steps = list[Point](), len(ready.sizes) + 1
+    found, stuck, steps = list[Point](), dict[str, str](), len(ready.sizes) + 1
     what = f"{algorithms[0].collective} on {ready.network.name}"
     with counting(len(algorithms) * steps, what) as tell:
         for place, each in enumerate(algorithms):
             tell(place * steps)
-            points = list[Point]()
+            points = []
             try:
                 own, empty = each.outline(), runner.empty(each)
                 ran = {
@@ -744,12 +743,12 @@ def _timed(
                     run = runner.timed(each, size, empty)
                     points.append(_point(ready, bound, size, run, ran))
             except DeadlockError:
-                if stuck is None or (not found and place == len(algorithms) - 1):
+                if named or (not found and place == len(algorithms) - 1):
                     raise
                 stuck[each.name] = "it deadlocks; name it to see where"
             else:
                 found += points
-    return found
+    return found, stuck
 
 
 def _point(
@@ -822,7 +821,7 @@ def _notes(
     ready: PreparedCollective, inside: Point | None, curves: Mapping[str, list[float]]
 ) -> Iterator[str]:
     """Yield what was assumed, what is free, and what may surprise, in sentences."""
-    more = list[tuple[str, str]]()
+    more = []
     if ready.program is not None and ready.flit_source == ASSUMED:
         flits = counted(ready.program.flit_bytes or 0, "byte", "g")
         more.append((f"flits of {flits}", "--flit-bytes"))

@@ -259,7 +259,7 @@ class PreparedCollective:
         """Return the time before a phase: as given, or that of the fastest barrier of the ranks."""
         if given is not None:
             return parse_seconds(given, where="switch_time")
-        runner, times = self.runner(self.host_of), list[float]()
+        runner, times = self.runner(self.host_of), []
         for name in algorithms_of("barrier"):
             each = Algorithm("barrier", name, len(self.host_of), {}, None, self.flows.law)
             try:
@@ -479,7 +479,7 @@ def _in_cycles(
         raise InputError("size", f"{work:.2g} flits times channels ({runs})", wanted)
     ends = question.end_channels if limited and not flits else None
     same = ("on", "routing", "engine", "router", "packet_flits", "seed")
-    shared: dict[str, Any] = {name: getattr(question, name) for name in same}
+    shared = {name: getattr(question, name) for name in same}
     asked = AnyProgramQuestion(**shared, end_channels=ends)
     if flits and limited:
         own = dict.fromkeys(("injection_channels", "ejection_channels"), question.end_channels)

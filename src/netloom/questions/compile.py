@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from operator import methodcaller
@@ -34,7 +34,7 @@ from netloom.phases.timetables import (
     predicted_clocks,
 )
 from netloom.questions import named, terminal
-from netloom.questions.answers import Answer, Verdict, table as table_of
+from netloom.questions.answers import Answer, Columns, Verdict, table as table_of
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.outputs import PERFETTO, Output, picture_output
@@ -138,7 +138,7 @@ class Simulated(Figures):
     message_passing: float | None = figure("messages", CLOCKS, lead=True, default=None)
     phases: tuple[float, ...] | None = figure(unit=CLOCKS, default=None)
     channel_load: tuple[float, ...] | None = figure("busiest channel works", default=None)
-    note: str | None = figure(table=False)
+    note: str | None
     execution: Execution | None = unseen(default=None)
     interrupted: bool = unseen(default=False)
 
@@ -154,7 +154,7 @@ class Outcome(Figures):
         Clocks of the slower over those of the faster. None if it is open.
     """
 
-    faster: Literal["phases", "messages", "open", "none"] = figure()
+    faster: Literal["phases", "messages", "open", "none"]
     factor: float | None = figure(unit="times")
 
 
@@ -184,23 +184,23 @@ class CompiledPhases(Answer):
     KEY_TABLE: ClassVar = "phases"
 
     inside_nodes: float = figure("share of the words that stays inside nodes", SHARE)
-    app: str = figure()
-    topology: str = figure()
-    tasks: int = figure()
+    app: str
+    topology: str
+    tasks: int
     num_nodes: int = figure("nodes", at="nodes")
-    direct: bool = figure()
-    network_channels: int = figure()
-    connections: int = figure()
-    words: int = figure()
+    direct: bool
+    network_channels: int
+    connections: int
+    words: int
     num_channels: int = figure("virtual channels", at="channels")
-    per: str = figure()
+    per: str
     num_phases: int = figure("phases", at="phases", lead=True, key=True, limit="lower_bound_phases")
-    lower_bound_phases: int = figure()
-    lower_bound_why: str = figure()
+    lower_bound_phases: int
+    lower_bound_why: str
     max_channels_used: int = figure("virtual channels used", lead=True, limit="num_channels")
-    method: str = figure()
+    method: str
     phase_costs: dict[str, float] = figure(at="costs")
-    message_costs: dict[str, float] = figure()
+    message_costs: dict[str, float]
     schedule: str = figure(at="schedule.kind")
     clocks: float = figure("by schedule", CLOCKS, at="schedule.clocks", lead=True, key=True)
     lower_bound_clocks: float = figure("at least, with shared channels", CLOCKS, lead=True)
@@ -211,9 +211,9 @@ class CompiledPhases(Answer):
     lower_bound: tuple[float, ...] = figure(unit=CLOCKS, at="schedule.lower_bound")
     predicted: Predicted = figure("by formula", flat="predicted_", lead=True)
     simulated: Simulated | None = figure("simulated", flat="simulated_", lead=True)
-    limit: Limit | None = figure()
+    limit: Limit | None
     seconds: float = figure(unit="seconds")
-    interrupted: bool = figure()
+    interrupted: bool
     plan: Plan = unseen()
     timetable: Timetable = unseen()
     costs: ConSetCosts = unseen()
@@ -292,7 +292,7 @@ class CompiledPhases(Answer):
             "limits": f"{beside_fewest(self.num_phases, least)}: {self.lower_bound_why}",
             "pays": until,
         }
-        return Verdict(mark, said, "", lines, following, self._note)
+        return Verdict(mark, said, lines, following, self._note)
 
     @property
     def _note(self) -> str:
@@ -309,7 +309,7 @@ class CompiledPhases(Answer):
         allowed = "phases may take 3 % more, which the factor allows for"
         return f"* estimates: {allowed}, and {longer}"
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return the longest phases, and the figures of all."""
         if not self.num_phases:
             return []
@@ -381,24 +381,24 @@ class CompiledPhases(Answer):
         return phases_timeline(self.plan, self.timetable, self.costs, run)
 
     @table_of(plan_files.Phase)
-    def phases(self) -> dict[str, Any]:
+    def phases(self) -> Columns:
         """Return one row per phase. ``simulated`` where phases were simulated."""
         run = self.simulated.phases if self.simulated else None
         simulated = {} if run is None else {"simulated": run}
         return plan_files.sums_of_phases(self.plan, self.timetable, self.costs) | simulated
 
     @table_of(plan_files.Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per phase and channel that is used in it."""
         return plan_files.sums_of_channels(self.plan)
 
     @table_of(plan_files.Node)
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Columns:
         """Return one row per node: the words that its processor moves."""
         return plan_files.sums_of_nodes(self.plan, self.costs)
 
     @table_of(plan_files.Connection)
-    def table(self) -> dict[str, Any]:
+    def table(self) -> Columns:
         """Return one row per connection. If phases were simulated, with those times, too."""
         run = self.simulated.execution if self.simulated else None
         return plan_files.sums_of_connections(self.plan, self.timetable, run)
@@ -480,7 +480,7 @@ def _check_programs(path: Path) -> None:
         raise InputError(str(path), f"suffix '{path.suffix}'", "a .json file or a folder")
 
 
-def _write_programs(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_programs(answer: Any, path: Path) -> str:
     make_folder(path.parent)
     programs = answer.programs()
     if path.suffix == ".json":
@@ -603,7 +603,7 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
         timetable = schedule(plan, costs, kind=kind, seed=question.seed)
     took = perf_counter() - begin
     verify(plan, timetable, costs)
-    simulated: Simulated | None = None
+    simulated = None
     if question.execute:  # what was finished when it was interrupted is kept
         from netloom.phases.execution import execute, message_passing
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -15,7 +15,7 @@ from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, leaves, unseen
 from netloom.base.progress import patience, tell_so_far
-from netloom.base.units import LARGEST, LONGEST_SECONDS, parse_bytes
+from netloom.base.units import LONGEST_SECONDS, parse_bytes
 from netloom.base.words import arrows, counted, folded, listed, number, percent
 from netloom.drawing.save import make_folder
 from netloom.drawing.timelines import Timeline
@@ -25,7 +25,7 @@ from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Schedule
 from netloom.questions import fields, terminal
-from netloom.questions.answers import Answer, Verdict, table
+from netloom.questions.answers import Answer, Columns, Verdict, table
 from netloom.questions.base import Question, argument, option
 from netloom.questions.named import allocated, check_apart, network_of, provenance_of, routing_of
 from netloom.questions.outputs import PERFETTO, PLOT, Output
@@ -58,9 +58,7 @@ class WhichSchedule(Question, panel="Collective"):
     """The collective, and how it is cut."""
 
     collective: Collective = argument(f"Collective: {listed(get_args(Collective))}.", kw_only=False)
-    size: Annotated[float, Field(gt=0, le=LARGEST)] | str = option(
-        "Size as nccl-tests count it, such as 64MB.", default="1GB"
-    )
+    size: fields.Size = option("Size as nccl-tests count it, such as 64MB.", default="1GB")
     ranks: Annotated[int, Field(ge=2, le=MOST_RANKS)] | None = option(
         "Number of ranks, one per host.", default=None, shown_default="as many as there are hosts"
     )
@@ -130,17 +128,17 @@ class CollectiveSchedule(Answer):
         The messages, their times and routes, and the network that they were made for.
     """
 
-    topology: str = figure(table=False)
-    failures: dict[str, object] | None = figure(table=False)
+    topology: str
+    failures: dict[str, object] | None
     clock: Clock = figure("bytes and seconds", table=False)
     speed: figures.ScheduleSpeed = figure(at=".")
-    root: int = figure(table=False)
+    root: int
     padded_size: float = figure("size if chunks are whole bytes", "bytes")
     method: str = figure("made of")
     rounds: int | None = figure()
-    proof: str = figure(table=False)
-    note: str | None = figure(table=False)
-    few_steps: figures.FewSteps | None = figure()
+    proof: str
+    note: str | None
+    few_steps: figures.FewSteps | None
     seconds: float = figure(unit="seconds", table=False)
     inside_nodes: float | None = figure("bytes that stay inside nodes", SHARE)
     schedule: Schedule = unseen()
@@ -204,7 +202,7 @@ class CollectiveSchedule(Answer):
             "limits": limits,
             "proven": "" if self.cut and why else self.proof,
         }
-        return Verdict(mark, said, "", lines, following, note)
+        return Verdict(mark, said, lines, following, note)
 
     def _said(self) -> tuple[str, str]:
         from netloom.phases.collectives.synthesis import BY_TREES
@@ -231,12 +229,12 @@ class CollectiveSchedule(Answer):
         mark = "fine" if speed.efficiency >= figures.NEAR else "limited"
         return mark, f"{part_of(speed.efficiency)} of the {what}: {fast} of {most}."
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return how fast it is, and the schedules of few steps."""
         few = terminal.table(self.few_steps.frontier, self, width) if self.few_steps else []
         return super().figure_lines(width) + [""] * bool(few) + few
 
-    def remark_lines(self, width: int = 80) -> list[str]:
+    def remark_lines(self, width: int) -> list[str]:
         """Return remarks, and the proof of few steps line by line."""
         proof = ["", *self.few_steps.proof] if self.few_steps else []
         said = [folded(each, width, "", "  ") or [""] for each in proof]
@@ -268,18 +266,18 @@ class CollectiveSchedule(Answer):
         return schedule_timeline(self.schedule)
 
     @table(figures.Point)
-    def frontier(self) -> dict[str, Any]:
+    def frontier(self) -> Columns:
         """Return the schedules of few steps that matter. No rows if others were asked for."""
         rows = self.few_steps.frontier if self.few_steps else ()
         return {each.name: [each.of(row) for row in rows] for each in leaves(figures.Point)}
 
     @table(figures.Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return what crosses each channel, the busiest first."""
         return figures.channels_of(self.schedule)
 
     @table(figures.Use)
-    def use(self) -> dict[str, Any]:
+    def use(self) -> Columns:
         """Return how much of the busiest channels is used in each part of the time."""
         return figures.use_of(self.schedule)
 
@@ -298,7 +296,7 @@ class CollectiveSchedule(Answer):
         return {"use of channels": use_over_time(self.use(), self.speed.finish_seconds)}
 
 
-def _write_msccl(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_msccl(answer: Any, path: Path) -> str:
     from netloom.workload.programs.collectives.msccl import write_msccl
 
     make_folder(path.parent)
@@ -306,7 +304,7 @@ def _write_msccl(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     return f"MSCCL XML: {path}"
 
 
-def _refuse_msccl(question: Any, _: Any, __: Mapping[str, str]) -> None:
+def _refuse_msccl(question: Any, _: Any) -> None:
     """Refuse a collective that MSCCL XML has no name for before any work is done."""
     from netloom.workload.programs.collectives.msccl import NAMES
 
@@ -452,7 +450,7 @@ def compile_collective(
         made = perf_counter() - begin
         tell_so_far(f"{schedule.bound.seconds / schedule.finish_seconds:.2%} of the bound; judging")
         judged = judge(schedule)
-    words, assumed = list[str](), ready.clock.assumed()
+    words, assumed = [], ready.clock.assumed()
     if assumed:
         words.append(f"{assumed}.")
     if timed.inside_nodes is not None:

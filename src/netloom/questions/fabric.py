@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os.path import isfile
 from pathlib import PurePath
@@ -37,7 +37,17 @@ from netloom.fabrics.figures import (
 from netloom.fabrics.program import Job, JobCost, SharedCable, flows_of, shared_by
 from netloom.mapping.allocation import allocated_hosts, hosts_but, places_of
 from netloom.questions import terminal
-from netloom.questions.answers import MARKS, Answer, Grade, Mark, Measure, Verdict, table
+from netloom.questions.answers import (
+    MARKS,
+    Answer,
+    Columns,
+    Grade,
+    Mark,
+    Measure,
+    Parts,
+    Verdict,
+    table,
+)
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fields import BrokenParts, OnFabric, Seeded, TasksPerNode, refuse
 from netloom.questions.named import network_again, network_of, provenance_of
@@ -99,8 +109,8 @@ class Channel(Figures):
     """A channel between switches, and its load by an all-to-all."""
 
     cable: Cable = figure(at=".")
-    source_node: int = figure()
-    target_node: int = figure()
+    source_node: int
+    target_node: int
     way: str = figure("up, away from hosts; down; or across")
     paths: int = figure("paths of an all-to-all")
     time: float = figure("paths over bandwidth")
@@ -110,22 +120,15 @@ class Channel(Figures):
 class Shift(Figures):
     """A shift of the hosts."""
 
-    distance: int = figure()
+    distance: int
     paths: int = figure("paths on the busiest channel")
-
-
-class JobRow(Figures):
-    """A job, as a row of a table."""
-
-    job: JobCost = figure(at=".")
-    shared_with: str = figure("jobs that use the channel where it loses most, too")
 
 
 class Sharing(Figures):
     """A cable and one of the jobs that use it."""
 
     cable: Cable = figure(at=".")
-    job: str = figure()
+    job: str
     use: float = figure("time for this job, as a share of what the job takes alone")
     together: float = figure("the same, of all jobs")
 
@@ -153,23 +156,23 @@ class FabricCheck(Answer):
 
     ABOVE: ClassVar = True
 
-    topology: str = figure(table=False)
-    shape: str = figure(table=False)
-    nodes: int = figure(table=False)
+    topology: str
+    shape: str
+    nodes: int
     size: FabricSize = figure(at=".")
-    other_end_points: int = figure(table=False)
-    routing: str = figure(table=False)
-    fallback: str | None = figure(table=False)
-    lids: bool = figure(table=False)
-    short: dict[str, str] = figure()
+    other_end_points: int
+    routing: str
+    fallback: str | None
+    lids: bool
+    short: dict[str, str]
     figures: TableFigures = figure(at=".")
     circle: tuple[HeldCable, ...] | None = figure("packets that wait for each other")
     others_circle: tuple[HeldCable, ...] | None = figure("the same of all end points")
-    cause: Cause | None = figure()
+    cause: Cause | None
     ways: tuple[WayPaths, ...] = figure("paths by where channels lead")
-    problems: tuple[Fault, ...] = figure()
-    missing: tuple[str, ...] = figure()
-    jobs: tuple[JobCost, ...] = figure()
+    problems: tuple[Fault, ...]
+    missing: tuple[str, ...]
+    jobs: tuple[JobCost, ...]
     most_shared: tuple[SharedCable, ...] = figure(at="shared_cables")
 
     network: Topology = unseen()
@@ -195,9 +198,7 @@ class FabricCheck(Answer):
 
     def plainly(self, name: str) -> str:
         """Return words with the names of switches as people see them."""
-        for label, short in self.short.items():
-            name = name.replace(label, short)
-        return name
+        return terminal.in_short(name, self.short)
 
     def measure(self) -> Measure | None:
         """Return the paths on the busiest cable. None of jobs, lost packets and loops."""
@@ -209,7 +210,7 @@ class FabricCheck(Answer):
     def judged(self) -> Verdict:
         """Return the worst of what was found. Of jobs, what they cost each other."""
         ratio, mends = self.figures.least.ratio, True
-        mark: Mark = "act"
+        mark = "act"
         if self.level == "lost":
             lost, pairs = number(self.figures.unrouted), number(self.size.pairs)
             have, whose = ("has", "its") if self.figures.unrouted == 1 else ("have", "their")
@@ -234,7 +235,7 @@ class FabricCheck(Answer):
             mark = "limited"
         if self.jobs:
             mends = mark != "fine"
-        return Verdict(mark, said, "", lines | self._looked_at(), self._next() if mends else "")
+        return Verdict(mark, said, lines | self._looked_at(), self._next() if mends else "")
 
     def _of_jobs(self) -> tuple[Mark, str, dict[str, str]]:
         """Return the mark, the sentence and the lines of the job that suffers most from others."""
@@ -284,7 +285,7 @@ class FabricCheck(Answer):
 
     def _looked_at(self) -> dict[str, str]:
         """Return what else was looked at: circles, ports, and tables that OpenSM would not make."""
-        lines, lanes = dict[str, str](), counted(self.figures.lanes, "lane")
+        lines, lanes = {}, counted(self.figures.lanes, "lane")
         if self.others_circle:
             many = counted(self.other_end_points, "aggregation node")
             circle = self._circle(self.others_circle)
@@ -310,7 +311,7 @@ class FabricCheck(Answer):
     def _next(self) -> str:
         """Return the command that looks for better tables, for all programs or for these jobs."""
         on, jobs = self.asked["on"], self.asked["jobs"]
-        more: dict[str, Any] = {"installed": self.asked["routing"]}
+        more = {"installed": self.asked["routing"]}
         if isinstance(on, str):
             more["on"] = on.removeprefix("fabric:")
         if self.lids:
@@ -320,7 +321,7 @@ class FabricCheck(Answer):
             more.setdefault("wanted", []).append(f"{program or 'all-to-all'}@{nodes}")
         return self.again("route", but=("routing", "samples"), **more)
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return its leading figures, and the channels that are busiest and that jobs share."""
         busiest = [
             Listed(paths=each.paths, cable=self.plainly(each.cable.words))
@@ -358,7 +359,7 @@ class FabricCheck(Answer):
         yield f"tables: {self.routing}{made}"
 
     @table(Channel)
-    def channels(self) -> Mapping[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel between routers: its ends, and its load by an all-to-all."""
         net, tables = self.network, self.forwarding
         count = net.num_network_channels
@@ -379,14 +380,9 @@ class FabricCheck(Answer):
         } | ({} if count and not leads_to else {"leads_to": leads_to})
 
     @table(Shift)
-    def shift_table(self) -> Mapping[str, Any]:
+    def shift_table(self) -> Columns:
         """Return one row per shift of the hosts: its distance, and paths on the busiest channel."""
         return {"distance": self.figures.distance, "paths": self.figures.largest_of_shifts}
-
-    @table(JobRow)
-    def job_table(self) -> Sequence[Figures]:
-        """Return one row per job: its size, and what the others cost it."""
-        return [JobRow(job=job, shared_with=", ".join(job.shared_with)) for job in self.jobs]
 
     @table(Sharing)
     def shared_cables(self) -> Sequence[Figures]:
@@ -402,12 +398,12 @@ class FabricCheck(Answer):
         name = self.topology.removeprefix("fabric:")
         return [f"{name}: {self.size.words()}; {self.routing}"]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the network, what jobs cost each other, and the paths of each channel."""
         from netloom.drawing.axes import ranked
         from netloom.drawing.fabrics import by_way, slowdowns
 
-        channels, found, drawn = self.channels(), self.figures, dict[str, Any]()
+        channels, found, drawn = self.channels(), self.figures, {}
         net = network_again(self.network, self.asked, channels)
         if net is not None and channels.height:
             drawn["network"] = self._drawn(net)
@@ -431,7 +427,7 @@ class FabricCheck(Answer):
         from netloom.drawing.networks.chart import PATHS, network_chart
         from netloom.drawing.networks.traffic import Tips
 
-        channels, uses = self.channels(), dict[int, dict[str, float]]()
+        channels, uses = self.channels(), {}
         shared = self.shared_cables()
         tips, count = None, channels.height
         if "leads_to" in channels.columns:

@@ -47,6 +47,9 @@ PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | Insta
 Nodes: TypeAlias = Annotated[str | Path | Sequence[int] | InstanceOf[np.ndarray], SkipValidation]
 """Nodes by their numbers, or text or a file that names them. A mapping's are those of its tasks."""
 
+Size: TypeAlias = Annotated[float, Field(gt=0, le=LARGEST)] | str
+"""A size, or a rate, with its unit, such as 64MB. A number, in Python, is bytes."""
+
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str
 """A time with its unit, such as 600ns. A number, in Python, is seconds."""
 
@@ -96,19 +99,18 @@ class OnFabric(Question):
         return f"fabric:{on}" if of_a_file else on
 
 
-class InsideNodes(Question, panel="Network"):
-    """Whether messages inside nodes use the network. See ``Topology.local_group``."""
+class BrokenParts(Question, panel="Broken parts"):
+    """What of the network is broken, and whether messages inside nodes use it.
+
+    See ``Topology.local_group``.
+    """
 
     count_inside_nodes: bool = option(
         "Count messages between hosts of one node too.",
         default=False,
         flags=("--count-inside-nodes",),
+        panel="Network",
     )
-
-
-class BrokenParts(InsideNodes, panel="Broken parts"):
-    """What of the network is broken."""
-
     failed_channels: str | None = option(
         "Broken links, separated by commas: 3-4, 7->8 for one direction, or 'leaf3 port 17'.",
         default=None,
@@ -284,7 +286,7 @@ class Timing(Question, panel="Time"):
     A number, in Python, is bytes/s or seconds.
     """
 
-    bandwidth: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+    bandwidth: Size | None = option(
         "Bandwidth of a channel (200Gb/s, 25GB/s).",
         default=None,
         shown_default="the machine's, or the fabric file's",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import isfinite
@@ -59,7 +59,7 @@ from netloom.mapping.search.objectives import Measure as ObjectiveMeasure, objec
 from netloom.mapping.search.starts import random_starts
 from netloom.questions import fields, named, terminal
 from netloom.questions.analyze import Analysis, MappedNetwork
-from netloom.questions.answers import Answer, Mark, Measure, Verdict, table
+from netloom.questions.answers import Answer, Columns, Mark, Measure, Parts, Verdict, table
 from netloom.questions.base import MOST, ask, option
 from netloom.questions.outputs import PLOT, SAVE_MAPPING, Output, check_in_folder, rank_file_output
 from netloom.questions.register import asks, kind_of
@@ -265,30 +265,30 @@ class ProgramMapping(Answer):
 
     ROWS: ClassVar[type[Figures]] = ComparedMapping
 
-    app: str = figure()
-    topology: str = figure()
-    tasks: int = figure()
+    app: str
+    topology: str
+    tasks: int
     num_nodes: int = figure("nodes", at="nodes")
-    allocated_nodes: int = figure()
-    routing: str = figure()
-    weight: str = figure()
+    allocated_nodes: int
+    routing: str
+    weight: str
     inside_nodes: float = figure("traffic inside nodes", SHARE)
-    between_nodes: Between = figure()
-    objective: Objective = figure()
-    before: Analysis | None = figure()
-    after: Analysis | None = figure()
-    starts: tuple[ComparedMapping, ...] = figure()
-    layout: Promise | None = figure()
-    unchanged: bool = figure()
-    own_routes: bool = figure()
-    virtual_channels: int | None = figure()
-    simulated: Simulated | None = figure()
+    between_nodes: Between
+    objective: Objective
+    before: Analysis | None
+    after: Analysis | None
+    starts: tuple[ComparedMapping, ...]
+    layout: Promise | None
+    unchanged: bool
+    own_routes: bool
+    virtual_channels: int | None
+    simulated: Simulated | None
     gain: Gain = figure(at="verdict")
-    found_by: str = figure()
-    rounds: int = figure()
+    found_by: str
+    rounds: int
     seconds: float = figure(unit="seconds")
-    interrupted: bool = figure()
-    seed: int = figure()
+    interrupted: bool
+    seed: int
     host_of: tuple[int, ...] = figure("node of each task", at="mapping")
 
     graph: ProcessGraph = unseen()
@@ -393,7 +393,7 @@ class ProgramMapping(Answer):
     def judged(self) -> Verdict:
         """Return whether a mapping should be applied, by the figures of its search."""
         compared = self.simulated.compared if self.simulated else None
-        mark: Mark = "fine"
+        mark = "fine"
         if compared:
             sentence = self._simulated(compared)
         elif self.gains:
@@ -409,7 +409,7 @@ class ProgramMapping(Answer):
             runs = f"{counted(compared.pairs, 'pair')} of runs"
             notes.append(f"Simulated at {percent(self.simulated.load)} load in {runs}.")
             notes.append(f"The difference is known to ±\u00a0{half}.")
-        return Verdict(mark, sentence, "", lines, self._next(), " ".join(notes))
+        return Verdict(mark, sentence, lines, self._next(), " ".join(notes))
 
     def _simulated(self, compared: PairedRuns) -> str:
         """Return the sentence by what was simulated."""
@@ -554,7 +554,7 @@ class ProgramMapping(Answer):
 
     # The terminal.
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return all mappings by their figures, and what these are."""
         alone = not self.objective.scale and not self.objective.times
         rows = [Row(of=each, objective=None if alone else each.objective) for each in self.starts]
@@ -631,7 +631,7 @@ class ProgramMapping(Answer):
     # Tables.
 
     @table(Channel)
-    def channels(self) -> Mapping[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel under identity (``before``) and under the mapping (``after``).
 
         As ``Analysis.channels`` has them, with loads of 0 if nothing crosses the network.
@@ -654,7 +654,7 @@ class ProgramMapping(Answer):
         return pl.concat(tables, how="diagonal_relaxed").to_dict(as_series=False)
 
     @table(ContentionCount)
-    def path_contention(self) -> Mapping[str, Any]:
+    def path_contention(self) -> Columns:
         """Return how many paths meet how many others, ``before`` and ``after``."""
         both = zip(WHEN, (self.before, self.after), strict=True)
         return contention_counts(
@@ -684,7 +684,7 @@ class ProgramMapping(Answer):
         below = alt.hconcat(drawn["objective"], drawn["falling"], spacing=40)
         return [alt.vconcat(rows, below, spacing=26)]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the networks, what the mapping changes, and all channels by load."""
         return {**self.networks(), **self._compared()}
 
@@ -741,7 +741,7 @@ class ProgramMapping(Answer):
 
         objective, load = self.objective, partial(carried, self.load_unit)
         name, anywhere = objective.name.replace("-", " "), " on a channel"
-        form: Callable[[Any], str] = number
+        form = number
         where = self.between or anywhere
         if objective.name == "max-channel-load":
             name = "most time{where}" if objective.timed else CHANGES["weighted_channel_load_max"]
@@ -750,7 +750,7 @@ class ProgramMapping(Answer):
         before, after = objective.before, objective.after
         said = f"{form(before)} → {form(after)}"
         yield Change(name, before, after, said, objective.bound)
-        seen: set[tuple[float, float]] = {(before, after)}
+        seen = {(before, after)}
         for each, name in CHANGES.items():
             pair = getattr(self._ends[0], each), getattr(self._ends[1], each)
             if pair in seen or None in pair:
@@ -980,13 +980,13 @@ RANK_FILE = rank_file_output(
 )
 
 
-def _refuse_routes(_: MappingQuestion, task: MappingTask, __: Mapping[str, str]) -> None:
+def _refuse_routes(_: MappingQuestion, task: MappingTask) -> None:
     """Raise InputError if the mapping has no routes of its own."""
     if task.layout is None or task.layout.routes is None:
         raise InputError("routes", "the network's own", "a layout that has routes, such as tiles")
 
 
-def _write_routes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_routes(answer: Any, path: Path) -> str:
     write_routes(answer.network, answer.routes, path)
     return f"Routes: --routing routes:{path}"
 

@@ -62,7 +62,7 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
     which none of these does are listed as not repeatable. Without a network nothing that was given
     is an object. A question without a seed has the default one.
     """
-    configuration, lost = question.configuration(), list[str]()
+    configuration, lost = question.configuration(), []
     seed = int(configuration.get("seed", DEFAULT_SEED))
     if network is None:
         return Provenance(configuration, seed, verb=verb)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import methodcaller
 from os import PathLike
@@ -23,10 +23,10 @@ from netloom.mapping.allocation import computer_names
 from netloom.mapping.placements import ranks_on_computers
 from netloom.topology import Topology
 
-Writer: TypeAlias = Callable[[Any, Path, Mapping[str, str]], str]
-"""Writes an answer to a file with some settings, and returns the line that says so."""
+Writer: TypeAlias = Callable[..., str]
+"""Writes an answer to a file, by the output's settings, and returns the line that says so."""
 
-Refuse: TypeAlias = Callable[[Any, Any, Mapping[str, str]], object]
+Refuse: TypeAlias = Callable[..., object]
 """Raises InputError if what the question has made ready cannot be written so: see ``Output``."""
 
 PICTURES = ".png, .svg, .pdf or .html"
@@ -57,7 +57,7 @@ class Output:
         Raises InputError before any work is done if such a file cannot be written.
     refuse
         Raises InputError if what the question has made ready cannot be written so: given the
-        question, that, and the settings.
+        question, that, and the settings by their names.
     settings
         What else says how it is written.
     asks
@@ -78,7 +78,7 @@ def picture_output(
 ) -> Output:
     """Return the output of a picture that ``draw`` makes of an answer."""
 
-    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    def write(answer: Any, path: Path) -> str:
         return f"{title}: {save_chart(draw(answer), path)}"
 
     return Output(name, f"{said}: {PICTURES}.", write, check_picture)
@@ -90,7 +90,7 @@ PLOT = picture_output("plot", "Picture", methodcaller("picture"))
 def table_output(name: str, said: str, method: str) -> Output:
     """Return the output of one of an answer's tables."""
 
-    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    def write(answer: Any, path: Path) -> str:
         title = name.removeprefix("save_").capitalize()
         return f"{title}: {save_table(getattr(answer, method)(), path)}"
 
@@ -111,7 +111,7 @@ FROM_FILES = ("graph:", "fabric:")
 """Networks whose hosts have the names of a file."""
 
 
-def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_mapping(answer: Any, path: Path) -> str:
     applied = _applied(answer)
     write_mapping(path, applied, answer.network.name)
     return f"Mapping: {path}" + ", in rank order" * (applied is not answer.node_of)
@@ -146,15 +146,15 @@ def rank_file_output(
         Whether an answer's mapping is to be applied. Else files hold rank order.
     """
 
-    def check(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
-        form = settings["rankfile_format"]
+    def check(question: Any, ready: Any, rankfile_format: str) -> None:
+        form = rankfile_format
         if form not in FORMATS:
             raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
         if refuse:
             refuse(ready, form, _host_names(question.hosts, ready.network))
 
-    def write(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
-        form = settings["rankfile_format"]
+    def write(answer: Any, path: Path, rankfile_format: str) -> str:
+        form = rankfile_format
         topology, allocated = answer.network, nodes_of(answer)
         names = _host_names(answer.provenance.configuration["hosts"], topology)
         computers, slots = ranks_on_computers(_applied(answer), topology)
@@ -203,7 +203,7 @@ def save_timeline(timeline: Timeline, path: Path, **about: Any) -> str:
 def perfetto_output(refuse: Refuse | None = None, asks: str = "") -> Output:
     """Return the output of an answer's ``timeline``. Parameters as in ``Output``."""
 
-    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    def write(answer: Any, path: Path) -> str:
         return save_timeline(answer.timeline(), path, provenance=answer.provenance.to_dict())
 
     said = "Timeline for Perfetto, .json or .json.gz."

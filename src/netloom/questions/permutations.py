@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from netloom.base.words import counted, number, percent
 from netloom.contention import effective_bisection, shift_loads
 from netloom.contention.permutations import EffectiveBisection, Shifts
 from netloom.mapping.allocation import allocated_hosts
-from netloom.questions.answers import Answer, Verdict, table
+from netloom.questions.answers import Answer, Columns, Parts, Verdict, table
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded, refuse
 from netloom.questions.named import network_of, provenance_of, routing_of
@@ -62,7 +61,7 @@ class AllToAll(Figures):
 class ShiftRow(Figures):
     """What one shift loads."""
 
-    distance: int = figure()
+    distance: int
     largest_load: Number = figure("paths on the busiest channel between routers")
     longest_time: float = figure("the same over bandwidth")
 
@@ -70,7 +69,7 @@ class ShiftRow(Figures):
 class Matching(Figures):
     """What the pairs of one random matching get on average."""
 
-    matching: int = figure()
+    matching: int
     share: float = figure("mean share of its pairs", "share of a host's")
 
 
@@ -81,12 +80,12 @@ class PermutationAnalysis(Answer):
     many: ``note`` says why.
     """
 
-    topology: str = figure(table=False)
-    hosts: int = figure(table=False)
-    routers: int = figure(table=False)
-    channels: int = figure(table=False)
-    routing: str = figure(table=False)
-    note: str | None = figure(table=False)
+    topology: str
+    hosts: int
+    routers: int
+    channels: int
+    routing: str
+    note: str | None
     bisection: EffectiveBisection | None = figure(
         at="effective_bisection", flat="effective_bisection_", lead=True, key=True
     )
@@ -110,7 +109,7 @@ class PermutationAnalysis(Answer):
             assert shifts is not None  # one of both was asked for
             mark = "fine" if shifts.max <= 1 else "limited"
             said = f"The worst shift, by {shifts.worst}, puts {_paths(shifts.max)} on one channel."
-        every, lines = self.all_to_all, dict[str, str]()
+        every, lines = self.all_to_all, {}
         if half is not None and half.ci is not None:
             low, high = map(percent, half.ci)
             lines["trust"] = f"95\u00a0% interval {low} to {high}, {half.samples:,} matchings"
@@ -127,16 +126,16 @@ class PermutationAnalysis(Answer):
         better = mark != "fine" and every is not None and (every.ratio or 0.0) > UNEVEN
         note = f"Not known: {self.note}." if self.note else ""
         route = self.again("route", but=("nodes", "routing", "samples", "seed")) if better else ""
-        return Verdict(mark, said, "", lines, route, note)
+        return Verdict(mark, said, lines, route, note)
 
     @table(ShiftRow)
-    def shift_table(self) -> dict[str, Any]:
+    def shift_table(self) -> Columns:
         """Return one row per shift: its distance, and what it loads."""
         names = ("distance", "largest_load", "longest_time")
         return {name: getattr(self.shifts, name) if self.shifts else [] for name in names}
 
     @table(Matching)
-    def matchings(self) -> dict[str, Any]:
+    def matchings(self) -> Columns:
         """Return one row per random matching of random halves: what its pairs get on average."""
         shares = self.bisection.shares if self.bisection else np.zeros(0)
         return {"matching": np.arange(len(shares)), "share": shares}
@@ -146,11 +145,11 @@ class PermutationAnalysis(Answer):
         what = f"Permutations of {counted(self.hosts, 'host', ',')} on {self.topology}"
         return [f"{what}; routing {self.routing}", *filter(None, [self.note])]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return what pairs get, and what each shift puts on the busiest channel."""
         from netloom.drawing.mappings import paths_by_shift, shares_of_pairs
 
-        drawn: dict[str, Any] = {}
+        drawn = {}
         if self.bisection is not None:
             drawn["bisection"] = shares_of_pairs(self.bisection)
         if self.shifts is not None:

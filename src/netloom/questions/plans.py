@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class OfPlan(Figures):
     """What a plan file comes to."""
 
-    plan: str = figure()
+    plan: str
 
     @property
     def verdict(self) -> Verdict:
@@ -76,12 +76,12 @@ class VerifiedPlan(Verified):
         What it holds.
     """
 
-    topology: str = figure()
-    connections: int = figure()
-    phases: int = figure()
-    lower_bound_phases: int = figure()
-    max_channels_used: int = figure()
-    schedule: str = figure()
+    topology: str
+    connections: int
+    phases: int
+    lower_bound_phases: int
+    max_channels_used: int
+    schedule: str
     file: PlanFile = unseen()
 
     def timeline(self) -> Timeline:
@@ -102,16 +102,16 @@ class VerifiedPlan(Verified):
         runs = self.connections and "run_plan" in declared("functions")
         run = f"netloom compile run {self.plan}" if runs else ""
         said = f"Verified: {connections} in {many} break no rule."
-        return Verdict("fine", said, of_what(self.file.plan), lines, run)
+        return Verdict("fine", said, lines, run, of=of_what(self.file.plan))
 
 
 class Replayed(Figures):
     """What a schedule takes as flows on a network that was named."""
 
-    topology: str = figure()
+    topology: str
     finish_seconds: float | None = figure(unit="seconds")
     algorithm_bandwidth: float | None = figure(unit="bytes/s")
-    note: str | None = figure()
+    note: str | None
 
     def proof(self, more: str | None) -> list[str]:
         """Return it in a sentence, and more. Nothing if it did not finish."""
@@ -133,8 +133,8 @@ class VerifiedSchedule(Verified):
         What was checked, in sentences.
     """
 
-    replayed: Replayed | None = figure()
-    proves: tuple[str, ...] = figure()
+    replayed: Replayed | None
+    proves: tuple[str, ...]
 
     @property
     def proven(self) -> dict[str, str]:
@@ -158,10 +158,10 @@ class VerifiedCollective(VerifiedSchedule):
         What the file holds.
     """
 
-    topology: str = figure()
+    topology: str
     speed: ScheduleSpeed = figure(at=".")
-    bound_verified: bool = figure()
-    few_steps: StepsProven | None = figure()
+    bound_verified: bool
+    few_steps: StepsProven | None
     schedule: Schedule = unseen()
 
     def timeline(self) -> Timeline:
@@ -182,7 +182,7 @@ class VerifiedCollective(VerifiedSchedule):
         said = f"Verified: {speed.collective} of {took}{near}."
         of = on_network(counted(speed.ranks, "rank", ","), self.topology)
         note = "" if self.bound_verified else "* the file does not prove its bound"
-        return Verdict("fine", said, of, self.proven, note=note)
+        return Verdict("fine", said, self.proven, note=note, of=of)
 
 
 class VerifiedProgram(VerifiedSchedule):
@@ -196,11 +196,11 @@ class VerifiedProgram(VerifiedSchedule):
         If a size was named, that, and the one with which all chunks are whole bytes.
     """
 
-    collective: str = figure()
-    ranks: int = figure()
-    messages: int = figure()
-    chunks: int = figure()
-    steps: int = figure()
+    collective: str
+    ranks: int
+    messages: int
+    chunks: int
+    steps: int
     size: float | None = figure(unit="bytes")
     padded_size: float | None = figure(unit="bytes")
 
@@ -213,7 +213,7 @@ class VerifiedProgram(VerifiedSchedule):
         """That it does what its collective means."""
         messages = counted(self.messages, "message", ",")
         said = f"Verified: {messages} do what {self.collective} means."
-        return Verdict("fine", said, counted(self.ranks, "rank", ","), self.proven)
+        return Verdict("fine", said, self.proven, of=counted(self.ranks, "rank", ","))
 
 
 def broken(plan: str | Path) -> Verdict:
@@ -417,7 +417,7 @@ def _replayed(trace: Any, fabric: Mapping[str, Any], size: float) -> Replayed:
 def plan_output(said: str) -> Output:
     """Return the output of the plan file of an answer."""
 
-    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    def write(answer: Any, path: Path) -> str:
         make_folder(path.parent)
         answer.write(path)
         return f"Plan: {path}"

@@ -206,7 +206,7 @@ PROVENANCE = {
     "required": ["netloom", "seed", "configuration"],
 }
 
-VERDICT: dict[str, Any] = {
+VERDICT = {
     "type": "object",
     "title": "what it comes to",
     "properties": {
@@ -235,7 +235,7 @@ def results_schema() -> dict[str, Any]:
     >>> found["analyze"]["$defs"]["table"]["items"]["properties"]["dilation"]["json"]
     'dilation'
     """
-    forms: dict[str, Any] = {}
+    forms = {}
     answers = []
     for kind in all_kinds():
         answer = cast("type[Answer]", kind.answer)

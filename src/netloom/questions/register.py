@@ -34,7 +34,7 @@ Q = TypeVar("Q", bound="Question")
 A = TypeVar("A")
 Ready = TypeVar("Ready")
 
-OWN: dict[str, str] = {
+OWN = {
     "collective": "netloom.questions.collective:compare_collectives",
     "simulate.trace": "netloom.questions.simulate.trace:replay",
     "simulate.flows": "netloom.questions.simulate.flows:simulate_flows",
@@ -287,7 +287,7 @@ def heads() -> dict[str, Head]:
     >>> {name: each.usual for name, each in heads().items()}
     {'predict': '', 'simulate': 'load'}
     """
-    found: dict[str, Head] = {}
+    found = {}
     for words, each in listed().items():
         first, _, rest = words.partition(".")
         if rest and first not in listed() and (first not in found or words in OWN):
@@ -372,7 +372,7 @@ def command_line(kind: Kind, fields: Mapping[str, Any], **more: Any) -> str:
     """
     from netloom.questions.base import told_of
 
-    known, arguments, options = kind.question.model_fields, list[str](), list[str]()
+    known, arguments, options = kind.question.model_fields, [], []
     for name, value in (dict(fields) | {n: v for n, v in more.items() if n in known}).items():
         if name not in known or value is None or value == known[name].default:
             continue

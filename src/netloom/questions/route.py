@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,7 +37,7 @@ from netloom.fabrics.program import (
     tables_for_program,
 )
 from netloom.questions import named, terminal
-from netloom.questions.answers import Answer, Mark, Verdict, table
+from netloom.questions.answers import Answer, Columns, Mark, Parts, Verdict, table
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric import CLOSE
 from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded, refuse
@@ -142,18 +142,18 @@ class RoutedFabric(Answer):
 
     ABOVE: ClassVar = True
 
-    topology: str = figure(table=False)
+    topology: str
     size: FabricSize = figure(at=".")
-    engine: str = figure(table=False)
-    objective: str = figure(table=False)
+    engine: str
+    objective: str
     installed_name: str = figure("installed tables", at="installed", table=False)
     after: TableFigures = figure(at=".")
     changes: writing.Changes | None = figure(flat="changed_", key=True)
     before: TableFigures = figure(flat="before_")
     front: tuple[Candidate, ...] = figure("tables that none surpassed")
-    programs: tuple[ProgramCost, ...] = figure()
-    missing: tuple[str, ...] = figure()
-    fallback: str = figure(table=False)
+    programs: tuple[ProgramCost, ...]
+    missing: tuple[str, ...]
+    fallback: str
 
     network: Topology = unseen()
     installed: ForwardingTable = unseen()
@@ -199,7 +199,7 @@ class RoutedFabric(Answer):
             if self.after.lanes > 1:
                 asked["qos_policy"] = "qos-policy.conf"
             then = self.again(out="better.lfts", **asked)
-        return Verdict(mark, said, "", self._lines(), then)
+        return Verdict(mark, said, self._lines(), then)
 
     def _found(self) -> tuple[Mark, str, bool]:
         """Return the mark, the sentence, and whether to install the tables."""
@@ -300,7 +300,7 @@ class RoutedFabric(Answer):
 
     def _lines(self) -> dict[str, str]:
         """Return what else changes, and what goes with it."""
-        lines, changes = dict[str, str](), self.changes
+        lines, changes = {}, self.changes
         half, old = self.after.effective_bisection, self.before.effective_bisection
         if half.mean is not None and old.mean is not None:
             now, sure = percent(half.mean), ""
@@ -320,7 +320,7 @@ class RoutedFabric(Answer):
             lines["lanes"] += ": -Q -Y qos-policy.conf" * bool(changes)
         return lines | {"care": self.fallback, "ports": self.size.ports}
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return both tables, a row each, and what programs keep busy."""
         both = (("installed", self.before), ("new", self.after))
         rows = [
@@ -350,9 +350,7 @@ class RoutedFabric(Answer):
 
     def plainly(self, name: str) -> str:
         """Return words with the names of switches as people see them, where these are known."""
-        for label, short in self._short.items():
-            name = name.replace(label, short)
-        return name
+        return terminal.in_short(name, self._short)
 
     @cached_property
     def _short(self) -> dict[str, str]:
@@ -361,25 +359,15 @@ class RoutedFabric(Answer):
         return short_names(network.routers.labels) if network else {}
 
     @table(Channel)
-    def channel_table(self) -> Mapping[str, Any]:
+    def channel_table(self) -> Columns:
         """Return one row per channel between routers: its ends, and its paths before and after."""
         return {**cables(self.network), "before": self.before.paths, "after": self.after.paths}
-
-    @table(Candidate)
-    def front_table(self) -> Sequence[Figures]:
-        """Return one row per table that none surpassed."""
-        return self.front
-
-    @table(ProgramCost)
-    def program_table(self) -> Sequence[Figures]:
-        """Return one row per program."""
-        return self.programs
 
     def footer(self) -> list[str]:
         """Return what was asked about."""
         return [f"{self.topology.removeprefix('fabric:')}: {self.size.words()}"]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the paths of each channel by both tables, and the network by what changes."""
         import numpy as np
 
@@ -393,7 +381,7 @@ class RoutedFabric(Answer):
         if old != every.max:
             said += f" instead of {number(old)}"
         bound = every.bound if every.time == every.max else None  # it is over bandwidth
-        drawn: dict[str, Any] = {"cables": ranked(paths, looks, said, bound=bound)}
+        drawn = {"cables": ranked(paths, looks, said, bound=bound)}
         if channels.height:
             net = named.network_again(self.network, self.asked)
             if net is not None and net.num_network_channels != channels.height:
@@ -414,12 +402,12 @@ def _least(ratio: float, bound: str) -> str:
     return f"{number(ratio)}× the least possible ({bound})"
 
 
-def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute, __: Mapping[str, str]) -> None:
+def _refuse_unaddressed(name: str, _: Any, ready: FabricToRoute) -> None:
     """Raise InputError before the search if the fabric has no LIDs to write. ``name``: the file."""
     addressed(ready.network, name)
 
 
-def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_tables(answer: Any, path: Path) -> str:
     writing.write_lfts(answer.network, answer.forwarding, path)
     line = f"Tables: {path}. OpenSM loads them: opensm -R file -U {path}"
     if answer.after.lanes > 1:
@@ -427,22 +415,22 @@ def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     return line
 
 
-def _write_levels(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_levels(answer: Any, path: Path) -> str:
     lines = writing.write_levels(answer.network, answer.forwarding, path)
     return f"Service levels: {path}, {lines:,} lines"
 
 
-def _write_policy(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_policy(answer: Any, path: Path) -> str:
     writing.write_qos_policy(answer.network, answer.forwarding, path)
     return f"Policy of service: {path}. OpenSM reads it: -Q -Y {path}"
 
 
-def _write_changes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_changes(answer: Any, path: Path) -> str:
     writing.write_changes(answer.changes, path)
     return f"Changes: {path}"
 
 
-def _write_slurm(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+def _write_slurm(answer: Any, path: Path) -> str:
     return (
         f"Slurm's topology: {path}, {writing.write_slurm_topology(answer.network, path)} switches"
     )
@@ -463,7 +451,7 @@ SLURM = Output(
     "The tree as Slurm's topology.conf or .yaml.",
     _write_slurm,
     check_in_folder,
-    refuse=lambda _, ready, __: writing.tree_of(ready.network),
+    refuse=lambda _, ready: writing.tree_of(ready.network),
 )
 
 

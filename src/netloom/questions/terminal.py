@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -152,6 +152,13 @@ def around(value: float | None, half: float | None) -> str:
     if value is None or not half:
         return number(value)
     return f"{number(value)}\u00a0±\u00a0{number(float(f'{half:.1g}'))}"
+
+
+def in_short(words: str, names: Mapping[str, str]) -> str:
+    """Return words with the short names of what they name."""
+    for label, short in names.items():
+        words = words.replace(label, short)
+    return words
 
 
 def ended(words: str) -> str:

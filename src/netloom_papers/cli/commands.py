@@ -81,7 +81,7 @@ def _tell(result: Any, lines: Iterable[Any], files: Files, *, as_json: bool, **m
 
 
 def _write_table(result: Any, path: Path) -> str:
-    from netloom.pages import save_table
+    from netloom.drawing.save import save_table
 
     return f"Table: {save_table(result.table(), path)}"
 

@@ -171,7 +171,7 @@ class CriticalQueues(hotspot.OfSystem):
             for size in each.tried
         ]
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return a table of these."""
         return terminal.table(self.rows, self, width)
 

@@ -383,7 +383,7 @@ class HotSpotSimulation(OfSystem):
                 said = f"Keeps up at {counted(len(kept), 'rate')}, up to {number(last.rate)}: "
                 said += f"{self._took(last)}. {last.most_held}."
         note = f"{begun(point.note)}." if point.note else ""
-        return Verdict(mark, said, "", self._why(point), self._next(point), note)
+        return Verdict(mark, said, self._why(point), self._next(point), note)
 
     def _of_one(self, point: HotSpotLoad) -> tuple[Mark, str]:
         """Return the mark of one rate, and what it comes to."""
@@ -464,7 +464,7 @@ class HotSpotSimulation(OfSystem):
         runs = (each for point in self.points for each in point.runs)
         return self._told("table", lambda: framed(CombiningRun, runs))
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return the figures of each rate. Of one, also those of each stage."""
         if self.several:
             return terminal.table(self.points, self, width)

@@ -23,7 +23,7 @@ def page_of(on, load=None):
     network = topology(on)
     if load is None:
         load = np.random.default_rng(3).integers(0, 2**16, network.num_network_channels) / 7
-    view = View("loads", Verdict("fine", "All is well.", on), "", network, "bytes", load)
+    view = View("loads", Verdict("fine", "All is well.", of=on), "", network, "bytes", load)
     return render([replace(view, missing="Nobody knows.")])
 
 

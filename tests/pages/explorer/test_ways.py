@@ -65,7 +65,7 @@ def expected(network, routing, flows):
 
 def page_view(network, flows, ways, load):
     """Return a view as the page reads it."""
-    nothing = Verdict("", "", "")
+    nothing = Verdict("", "")
     view = View("view", nothing, "", network, "bytes", load, flows, ways)
     given = json.loads(json.dumps([network_json(network), view_json(view)], allow_nan=False))
     return decoded.View(given[1], decoded.Network(given[0]))

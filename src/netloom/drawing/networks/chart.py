@@ -37,7 +37,7 @@ from netloom.drawing.networks.squares import (
     profile_scene,
     with_hosts,
 )
-from netloom.drawing.networks.traffic import Delays, Marked, Shown, Tips, Traffic
+from netloom.drawing.networks.traffic import Delays, Marked, Tips, Traffic
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 
@@ -73,7 +73,7 @@ def one_scale(shown: Iterable[tuple[str, Floats]]) -> Iterator[None]:
     found: dict[str, list[Floats]] = {}
     for unit, loads in shown:
         found.setdefault(unit + ON, []).append(loads)
-    scales = dict[str, tuple[float, float]]()
+    scales = {}
     for title, several in found.items():
         if len(several) > 1:
             joined = np.concatenate(several)
@@ -184,9 +184,9 @@ def network_chart(
             inside = range(topology.whole.num_network_channels)
             tips = replace(tips, words=[known.get(each, "") for each in inside])
         topology = topology.whole
-    shown: Shown = "use" if title == USE else "load" if before is None else "change"
+    shown = "use" if title == USE else "load" if before is None else "change"
     shown = shown if marked is None else "marked"
-    told: dict[str, Any] = {"paths": paths, "before": before, "marked": marked, "tips": tips}
+    told = {"paths": paths, "before": before, "marked": marked, "tips": tips}
     unit, change = title.removesuffix(ON), load if before is None else load - before
     traffic = Traffic.of_load(
         topology, change, unit, scale=scale, shown=shown, delays=delays, **told
@@ -244,8 +244,8 @@ def scene_of(traffic: Traffic, width: float) -> Scene | None:
 LETTER = 7.6
 """Pixels of a letter of a title, about."""
 
-CURVES: dict[str, Any] = {"fill": None, "strokeCap": "round", "clip": False}
-SQUARES: dict[str, Any] = {"fill": None, "strokeCap": "square", "clip": True}
+CURVES = {"fill": None, "strokeCap": "round", "clip": False}
+SQUARES = {"fill": None, "strokeCap": "square", "clip": True}
 """How channels are drawn."""
 
 
@@ -301,10 +301,9 @@ def drawn(scene: Scene, traffic: Traffic, when: str = "") -> alt.LayerChart:
     words = alt.TitleParams(
         wrap(said, letters), anchor="start", subtitle=below, subtitleFontSize=SIZE
     )
-    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+    return alt.LayerChart(layer=layers).properties(
         width=scene.width, height=scene.height, title=words, description=said
     )
-    return chart
 
 
 def colour(traffic: Traffic, room: float) -> alt.Stroke:
@@ -349,13 +348,13 @@ def _table(part: Channels, traffic: Traffic, layer: int) -> pl.DataFrame:
     if part.points is not None:
         base = part.thinnest if len(part.channel) < 1200 else 0.7 * part.thinnest
         path = paths(part.points)
-        thick = np.asarray(base + (part.thickest - base) * traffic.strength(time), np.float64)
+        thick = base + (part.thickest - base) * traffic.strength(time)
     else:
         assert part.squares is not None
         left, top, thick = part.squares.T
         middles = np.round(np.stack([left + thick / 2, top + thick / 2], axis=1), 2)
         path = [f"M{x:g},{y:g}h0.01" for x, y in middles]  # a point with a square cap
-    table: dict[str, Any] = {
+    table = {
         "path": path,
         "thick": np.round(thick, 2),
         "layer": np.full(len(path), layer),
@@ -416,7 +415,7 @@ def _cells(cells: Cells, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
         "load": (100 if traffic.shown == "use" else 1) * time,
     }
     tooltip = ["channels:N", alt.Tooltip("load:Q", format=",.4~g", title=_measured(traffic))]
-    look: dict[str, Any] = {"fill": None, "strokeCap": "butt", "clip": True}
+    look = {"fill": None, "strokeCap": "butt", "clip": True}
     return _stroked(pl.DataFrame(table), tooltip, **look).encode(stroke=heat)
 
 
@@ -461,14 +460,14 @@ def _words(words: Sequence[Word]) -> Iterator[alt.Chart]:
             for word in words
             if (word.style, word.align) == (style, align)
         ]
-        look: dict[str, Any] = {"style": style, "align": align, "baseline": "middle"}
+        look = {"style": style, "align": align, "baseline": "middle"}
         yield _placed(rows, "text", fontSize=SIZE, **look).encode(text="text:N")
 
 
 def _busy(marks: Sequence[Disc | Arrow], shape: str, size: float) -> Iterator[alt.Chart]:
     """Yield what marks the busiest channels: their heads, or the discs of their numbers."""
     if marks:
-        look: dict[str, Any] = {"filled": True, "style": "network-disc", "opacity": 1}
+        look = {"filled": True, "style": "network-disc", "opacity": 1}
         drawn = _placed([each._asdict() for each in marks], "point", shape=shape, size=size, **look)
         angle = alt.Angle("angle:Q", scale=None)
         yield drawn.encode(angle=angle) if shape != "circle" else drawn

@@ -35,6 +35,7 @@ from netloom.drawing.networks.scene import (
     Scene,
     Word,
     as_squares,
+    axes_of,
     column_words,
     discs_on,
     last_of,
@@ -190,7 +191,7 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
     if not named:
         return Scene(across, tall, (drawn,), dots=(dots,))
     words = _numbers_of(grid, left, top, pitch) + _stub_words(grid, places, pitch)
-    arrows, near = list[Arrow](), dict[int, Floats]()
+    arrows, near = [], {}
     assert drawn.points is not None
     for busy in traffic.busiest:  # heads, and where discs may be beside them
         for first, *_, last in drawn.points[drawn.channel == busy]:  # none of a host's channel
@@ -202,13 +203,11 @@ def grid_scene(traffic: Traffic, width: float, *, named: bool = True) -> Scene:
             near[busy] = first + 0.36 * (last - first) + (DISC + 3.0) * off
     discs = discs_on(traffic, (drawn,), words, near)
     wide = max(across, min(width, SLIM))
-    listed, names, below = named_below(traffic, tall + BELOW, wide)
     note = "a node's number: its row's and its column's added; " if grid.folded else ""
     note += "lines lie right of their direction"
     note += ", stubs lead to the number at their end" if grid.far.any() else ""
-    words, discs = [*words, *names], (*discs, *listed)
-    scene = Scene(wide, tall + BELOW + below, (drawn,), (), tuple(words), discs, note=note)
-    return replace(scene, dots=(dots,), arrows=tuple(arrows))
+    scene = Scene(wide, tall + BELOW, (drawn,), (), tuple(words), discs, note=note)
+    return named_below(traffic, replace(scene, dots=(dots,), arrows=tuple(arrows)), wide)
 
 
 def _grid(topology: Topology, width: float) -> _Grid:
@@ -225,7 +224,7 @@ def _grid(topology: Topology, width: float) -> _Grid:
     source, target = cube.channel_source.astype(np.int64), cube.channel_target.astype(np.int64)
     way = np.zeros((len(source), 2))
     steps = [(0, 1), (1, 0)][-len(sides) :]
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    axes = axes_of(cube)
     for axis, step in zip(axes, steps, strict=True):
         first, second = (int(base) for base in cube.line_base[axis])
         way[first:second], way[second : 2 * second - first] = step, np.negative(step)
@@ -357,25 +356,24 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
             some = f"{len(shown):,} of {hot:,}" if len(shown) < hot else f"{hot:,}"
             note = f"colored: {some} above {100 * HOT:.0f} % of the busiest; {note}"
     base = _in_places(traffic, placed, shown, width)
-    (drawn,), boxes, words = base.channels, base.boxes, base.words
     rim = _rim(traffic, placed)
     assert rim.points is not None  # numbers of hosts' channels: inside of their routers' bars
     inwards = np.stack([RIM / 2 + BAR + DISC + 22.0 * np.arange(3), np.zeros(3)], axis=1)
     turned = inwards * np.where(receives(traffic, rim.channel), -1.0, 1.0)[:, None, None]
     places = rim.points.mean(axis=1)[:, None] + turned
     inside = dict(zip(rim.channel.tolist(), places, strict=True))
-    discs = discs_on(traffic, (drawn, rim), words, inside)
+    channels = (*base.channels, rim)
+    discs = discs_on(traffic, channels, base.words, inside)
+    base = replace(base, channels=channels, discs=discs, bundles=bundles, note=note)
     beside = width >= 560
-    foot = base.height
-    listed, names, below = named_below(traffic, foot, 0.48 * width if beside else width)
-    right = beside and listed
-    left, top = (0.5 * width, foot) if right else (0.0, foot + below + (8 if listed else 0))
+    listed = named_below(traffic, base, 0.48 * width if beside else width)
+    left, top = 0.0, listed.height + 8 * bool(traffic.busiest)
+    if beside and traffic.busiest:
+        left, top = 0.5 * width, base.height
     matrices = uplink_matrices(traffic, laid, left, top, width - left)
     if beside and not matrices.channels:
-        listed, names, below = named_below(traffic, foot, width)
-    channels, height = (drawn, rim, *matrices.channels), max(foot + below, matrices.height)
-    boxes, words = (*boxes, *matrices.boxes), (*words, *names, *matrices.words)
-    return Scene(width, height, channels, boxes, words, (*discs, *listed), bundles, note=note)
+        listed = named_below(traffic, base, width)
+    return listed + matrices
 
 
 def every_curve(traffic: Traffic, laid: Columns, width: float, tall: float) -> tuple[Scene, Floats]:
@@ -585,7 +583,7 @@ def _router_names(traffic: Traffic, placed: _Placed, width: float) -> list[Word]
 
 def _headings(placed: _Placed, width: float) -> list[Word]:
     """Return what the columns are, above them. What has no room beside the others is left out."""
-    last, words = len(placed.left) - 1, list[Word]()
+    last, words = len(placed.left) - 1, []
     order = sorted(range(last + 1), key=lambda at: (0 < at < last, abs(2 * at - last)))
     for line, style in enumerate(("network-heading", "network-name")):
         above: list[Word] = []
@@ -676,7 +674,7 @@ def _hosts(hosts: Ints) -> str:
 def _hosts_at(topology: Topology) -> Ints:
     """Return int64[num_routers], the host ports of each router."""
     ports = np.concatenate([topology.injection_router, topology.ejection_router])
-    return np.asarray((np.bincount(ports, minlength=topology.num_routers) + 1) // 2, np.int64)
+    return (np.bincount(ports, minlength=topology.num_routers) + 1) // 2
 
 
 def _by_distance(topology: Topology) -> list[Column]:
@@ -780,7 +778,7 @@ def uplink_matrices(traffic: Traffic, laid: Columns, left: float, top: float, ro
     first_and_last = without_common(_names(traffic, tops.routers[[0, -1]]), LONGEST)
     across = fitted(" to ".join(first_and_last), fits)
     head, y = 2 * LINE + 4, top
-    channels, squares, boxes, words = list[Ints](), list[Floats](), list[Box](), list[Word]()
+    channels, squares, boxes, words = [], [], [], []
     for place, here in enumerate((laid.enters == at, laid.leaves == at)):
         x = left + margin + (place * room / 2 if aside else 0.0)
         y = top + head + (0.0 if aside else place * (rows * cell + head + 10))
@@ -845,7 +843,7 @@ class _Ring:
 
     def angle(self, group: Floats) -> Floats:
         """Return where a place on the rim is, counted in groups: radians from the top."""
-        return np.asarray(2 * pi * group / self.shape.groups - pi / 2, np.float64)
+        return 2 * pi * group / self.shape.groups - pi / 2
 
     def at(self, angle: Floats, radius: Floats | float) -> Floats:
         """Return float64[n, 2], the points at some angles and distances from the middle."""
@@ -855,7 +853,7 @@ class _Ring:
     def slot(self, router: Ints, share: Floats | float) -> Floats:
         """Return where a part of a router's arc is, 0 … 1, counted in groups."""
         group, number = np.divmod(router, self.shape.routers)
-        return np.asarray(group + ((number + share) / self.shape.routers - 0.5) * (1 - SPARE))
+        return group + ((number + share) / self.shape.routers - 0.5) * (1 - SPARE)
 
     def arcs(self, start: Floats, end: Floats) -> Floats:
         """Return float64[n, 4, 2], arcs of the rim between places that are counted in groups."""
@@ -889,8 +887,8 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     left, top = (across + 30, TOP) if beside else (0.0, 2 * TOP + across + 16)
     group = np.stack([routers.channel_source, routers.channel_target]).astype(np.int64)
     group //= shape.routers
-    matrix, words, end = _groups(traffic, group, left, top, width - left)
-    words += base.words
+    matrix = _groups(traffic, group, left, top, width - left)
+    words = base.words + matrix.words
     inner = [each for each in traffic.busiest if each in set(local.channel.tolist())]
     places = {each: _by_number(ring, int(group[0, each])) for each in inner}
     ended, router = ports(traffic)  # short lines outside the rim, of each router senders first
@@ -901,12 +899,15 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
     pitch = float(slot * part.min(initial=1.0))
     hosts = straight(ended, ring.at(at, first), ring.at(at, first + HOSTS), pitch)
     discs = discs_on(traffic, (chords, hosts), words, places)
-    listed, names, below = named_below(traffic, end + 16, width, left)
-    channels, height = (chords, local, hosts, matrix), max(base.height, end + 16 + below)
-    marks = marked_squares(traffic, local) if ring.square else ()
-    rim = () if not ring.square and len(local.channel) else base.bundles
-    found = Scene(width, height, channels, base.boxes, (*words, *names), (*discs, *listed), rim)
-    return replace(found, note=note, marks=marks)
+    found = replace(
+        base,
+        channels=(chords, local, hosts),
+        discs=discs,
+        bundles=() if not ring.square and len(local.channel) else base.bundles,
+        marks=marked_squares(traffic, local) if ring.square else (),
+        note=note,
+    )
+    return named_below(traffic, found + matrix, width, matrix.height + 16, left)
 
 
 def every_chord(traffic: Traffic, across: float) -> Scene:
@@ -999,9 +1000,7 @@ def _by_number(ring: _Ring, group: int) -> Floats:
     return np.concatenate([near[:4], between, near[4:]])
 
 
-def _groups(
-    traffic: Traffic, group: Ints, left: float, top: float, room: float
-) -> tuple[Channels, list[Word], float]:
+def _groups(traffic: Traffic, group: Ints, left: float, top: float, room: float) -> Scene:
     """Return the group × group matrix: the busiest channel from a group to another."""
     assert isinstance(traffic.topology.family, DragonflyShape)
     groups = traffic.topology.family.groups
@@ -1017,4 +1016,5 @@ def _groups(
     what = "busiest from group to group"
     words.append(Word(left, top - 1.5 * LINE, what, style="network-heading"))
     words.append(Word(left, top - LINE / 2, "rows send, columns receive"))
-    return as_squares(traffic, channels, squares, again=True), words, y + len(names) * cell
+    drawn = as_squares(traffic, channels, squares, again=True)
+    return Scene(left + room, y + len(names) * cell, (drawn,), words=tuple(words))

@@ -8,7 +8,7 @@ channels of hosts are a thin rim at what they join, or squares below a picture w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Literal, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.drawing.names import LINE, NAME_LINE, SIZE, fitted, width_of
 from netloom.drawing.networks.traffic import Traffic
+from netloom.topology import Cube
 
 DISC = 9.0
 """Radius of the discs with the numbers of the busiest channels."""
@@ -164,6 +165,13 @@ class Scene:
     marks: tuple[Box, ...] = ()
     note: str = field(default="", kw_only=True)
 
+    def __add__(self, other: Scene) -> Scene:
+        """Return both in one place."""
+        size = max(self.width, other.width), max(self.height, other.height)
+        _, _, *names = vars(self)
+        parts = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return Scene(*size, **parts)
+
 
 # -- the busiest channels --------------------------------------------------------------------------
 
@@ -214,7 +222,7 @@ def discs_on(
 def _on(curve: Floats, at: float) -> Floats:
     """Return float64[2], where a curve is after a part of its way, 0 … 1."""
     weights = np.array([(1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3])
-    return np.asarray(weights @ curve, np.float64)
+    return weights @ curve
 
 
 def _first(part: Channels, channel: int) -> Ints:
@@ -254,14 +262,14 @@ def beside_squares(
 
 
 def named_below(
-    traffic: Traffic, top: float, width: float, start: float = 0.0
-) -> tuple[list[Disc], list[Word], float]:
-    """Return the list of the busiest channels under a picture: discs, words, and its height.
+    traffic: Traffic, scene: Scene, width: float, top: float | None = None, start: float = 0.0
+) -> Scene:
+    """Return a scene with the list of the busiest channels under it: discs and words.
 
     Each has its name, what it carries, and how that compares, in as many lines as fit between
-    ``start`` and ``width``.
+    ``start`` and ``width``. The list begins at ``top``: by default where the scene ends.
     """
-    discs, words, y = [], [], top
+    discs, words, y = [*scene.discs], [*scene.words], scene.height if top is None else top
     left = start + 2 * DISC + 6
     longest = max((width_of(traffic.name(each), bold=True) for each in traffic.busiest), default=0)
     for number, channel in enumerate(traffic.busiest, 1):
@@ -284,7 +292,8 @@ def named_below(
     if more := traffic.as_busy:
         words.append(Word(left, y + LINE / 2, f"and {more:,} more as busy"))
         y += LINE + 5
-    return discs, words, y - top
+    height = max(scene.height, y)
+    return replace(scene, height=height, words=tuple(words), discs=tuple(discs))
 
 
 # -- curves and squares ----------------------------------------------------------------------------
@@ -324,6 +333,11 @@ def as_squares(
     return Channels(channel[order], squares=squares[order], again=again)
 
 
+def axes_of(cube: Cube) -> list[int]:
+    """Return the dimensions of a cube along which it has more than one router."""
+    return [axis for axis, side in enumerate(cube.sides) if side > 1]
+
+
 def last_of(keys: Ints, shown: Ints) -> tuple[Ints, Ints]:
     """Return the last of the channels of each key, and the keys, from the least on.
 
@@ -353,7 +367,7 @@ def row_words(names: Sequence[str], left: float, top: float, cell: float) -> lis
 def column_words(names: Sequence[str], left: float, y: float, cell: float) -> list[Word]:
     """Return the names of columns over or below a matrix: every one, second, fifth or tenth."""
     least = min((max(map(width_of, names), default=0) + 6) / cell, len(names))
-    steps: list[int] = [base * 10**power for power in range(7) for base in (1, 2, 5)]
+    steps = [base * 10**power for power in range(7) for base in (1, 2, 5)]
     every = next(step for step in steps if step >= least)
     return [
         Word(left + (at + 0.5) * cell, y, names[at], "center") for at in range(0, len(names), every)
@@ -388,7 +402,7 @@ def ports(traffic: Traffic) -> tuple[Ints, Ints]:
 def receives(traffic: Traffic, channel: Ints) -> Bools:
     """Return bool[n], which channels of hosts lead to hosts."""
     network = traffic.topology
-    return np.asarray(channel >= network.num_network_channels + network.num_ports, np.bool_)
+    return channel >= network.num_network_channels + network.num_ports
 
 
 def shares(group: Ints, *by: Ints | Floats | Bools) -> tuple[Floats, Floats]:

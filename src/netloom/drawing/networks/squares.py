@@ -31,6 +31,7 @@ from netloom.drawing.networks.scene import (
     Scene,
     Word,
     as_squares,
+    axes_of,
     beside_squares,
     column_words,
     last_of,
@@ -161,7 +162,7 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
     margin, cell = look.margin(bands), look.cell(bands)
     if cell < LEAST:
         return None
-    boxes, words, cells, placed = list[Box](), list[Word](), list[Cells](), []
+    boxes, words, cells, placed = [], [], [], []
     top = 0.0
     for band in bands:
         if band.heading and not look.beside:
@@ -191,14 +192,12 @@ def panels_scene(traffic: Traffic, bands: Sequence[Band], look: Look) -> Scene |
     there = ~np.isnan(traffic.time[channel])
     drawn = as_squares(traffic, channel[there], np.concatenate(placed)[there])
     discs = beside_squares(traffic, drawn, words, (look.width, top))
-    listed, names, below = named_below(traffic, top + 4, look.width)
-    words += names
+    scene = Scene(0.0, top + 4, (drawn,), tuple(boxes), tuple(words), discs, note=look.note)
+    scene = replace(scene, cells=tuple(cells), marks=marked_squares(traffic, drawn))
+    scene = named_below(traffic, scene, look.width)
     right = [box.x + box.width + look.strip for box in boxes]
-    right += [word.extent[1] for word in words]
-    wide = max(*right, min(look.width, SLIM))
-    scene = Scene(wide, top + 4 + below, (drawn,), tuple(boxes), tuple(words), (*discs, *listed))
-    marks = marked_squares(traffic, drawn)
-    return replace(scene, cells=tuple(cells), note=look.note, marks=marks)
+    right += [word.extent[1] for word in scene.words]
+    return replace(scene, width=max(*right, min(look.width, SLIM)))
 
 
 def _strips(traffic: Traffic, panel: Panel, x: float, y: float, cell: float, what: str) -> Cells:
@@ -223,7 +222,7 @@ def _strips(traffic: Traffic, panel: Panel, x: float, y: float, cell: float, wha
 
 def _directions(cube: Cube) -> list[tuple[int, str, Ints]]:
     """Return the directions of a cube, the last dimension first: axis, name and channels."""
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1][::-1]
+    axes = axes_of(cube)[::-1]
     few = len(axes) <= 3
     return [
         (
@@ -289,7 +288,7 @@ def _with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     if not between:
         return scene
     channel, number = between[0], traffic.busiest.index(between[0]) + 1
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    axes = axes_of(cube)
     z, y, x = np.array(cube.sides, float)[axes] - 1
     top, left = scene.height + 4, 24.0
     if width >= ASIDE:
@@ -309,7 +308,7 @@ def _with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     way = (last - first) / max(float(np.hypot(*(last - first))), 1e-9)
     last = first + max(float(np.hypot(*(last - first))), 14.0) * way
     line = straight_points(first[None], last[None])
-    hot = Channels(np.array([channel]), line, thinnest=3.0, thickest=4.5, again=True)
+    hot = Channels(np.array([channel]), line, thinnest=3.0, again=True)
     corners = [(0, 0), (0, x), (y, x), (y, 0)]
     edges = [((0, *each), (z, *each)) for each in corners]  # between the outlines of planes
     for plane, (one, other) in product(range(int(z) + 1), pairwise([*corners, corners[0]])):
@@ -326,15 +325,16 @@ def _with_key(traffic: Traffic, scene: Scene, width: float) -> Scene:
     )
     middle = (first + last) / 2 + (DISC + 6) * np.array([-way[1], way[0]])
     arrow = Arrow(float(last[0]), float(last[1]), degrees(float(np.arctan2(way[0], -way[1]))))
-    return replace(
-        scene,
-        height=max(scene.height, top + LINE + HIGH + 2 * DISC + 6),
-        channels=(*scene.channels, hot),
-        bundles=(*scene.bundles, Bundles(outlines, np.full(len(edges), 1.0))),
-        arrows=(*scene.arrows, arrow),
-        discs=(Disc(float(middle[0]), float(middle[1]), number), *scene.discs),
-        words=(*scene.words, *words),
+    key = Scene(
+        scene.width,
+        top + LINE + HIGH + 2 * DISC + 6,
+        (hot,),
+        words=tuple(words),
+        discs=(Disc(float(middle[0]), float(middle[1]), number),),
+        bundles=(Bundles(outlines, np.full(len(edges), 1.0)),),
+        arrows=(arrow,),
     )
+    return key + scene  # whose discs end with the list
 
 
 def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
@@ -384,7 +384,7 @@ def cube_scene(traffic: Traffic, width: float) -> Scene | None:
     """
     cube = traffic.topology.routers
     assert isinstance(cube, Cube)
-    names, row_of = list[str](), np.empty(cube.num_channels, np.int64)
+    names, row_of = [], np.empty(cube.num_channels, np.int64)
     order = gray_order(cube.sides)
     for axis, name, channel in sorted(_directions(cube), key=lambda each: each[0]):
         name = name if cube.sides[axis] > 2 else name[:-1]  # of two coordinates there is one way
@@ -443,7 +443,7 @@ def with_hosts(traffic: Traffic, scene: Scene | None, width: float) -> Scene | N
     most = max(into.sum(), (~into).sum())
     side = float(np.clip(np.sqrt(width * TALL / most), LEAST_PORT, LARGEST_PORT))
     a_line = max(int(width / side), 1)
-    top, words, squares = scene.height + 8, list[Word](), []
+    top, words, squares = scene.height + 8, [], []
     every = "" if len(shown) == len(traffic.hosts) else ", the busiest of each router"
     for way, said in enumerate(("hosts to routers", "routers to hosts")):
         row, column = np.divmod(np.arange((into == way).sum()), a_line)
@@ -452,11 +452,10 @@ def with_hosts(traffic: Traffic, scene: Scene | None, width: float) -> Scene | N
         squares.append(squares_at(0.0, top, row, column, side))
         top += side * (int(row.max(initial=-1)) + 1) + 6
     drawn = as_squares(traffic, shown, np.concatenate(squares))
-    discs = (*beside_squares(traffic, drawn, words, (width, top)), *scene.discs)
-    marks = (*scene.marks, *marked_squares(traffic, drawn))
-    channels, words = (*scene.channels, drawn), [*scene.words, *words]
-    found = replace(scene, height=top, channels=channels, words=tuple(words))
-    return replace(found, discs=discs, marks=marks)
+    discs = beside_squares(traffic, drawn, words, (width, top))
+    marks = marked_squares(traffic, drawn)
+    hosts = Scene(scene.width, top, (drawn,), (), tuple(words), discs, marks=marks)
+    return hosts + scene  # whose discs end with the list
 
 
 # -- means and all in falling order ----------------------------------------------------------------
@@ -499,18 +498,11 @@ class Sums(NamedTuple):
 
 def profile_scene(traffic: Traffic, width: float) -> Scene:
     """Return means by row, plane or line, if there are such, and all channels in falling order."""
-    cells: list[Cells] = []
-    words: list[Word] = []
-    top = 0.0
+    scene = Scene(width, 0.0)
     for sums in _sums(traffic.topology):
-        part, said, top = _matrix(traffic, sums, top, width)
-        cells.append(part)
-        words += said
-        top += APART
-    bars, said, box, top = _profile(traffic, top, min(width, 620.0))
-    listed, names, below = named_below(traffic, top + APART, width)
-    height, words = top + APART + below, [*words, *said, *names]
-    return Scene(width, height, (), (box,), tuple(words), tuple(listed), cells=(*cells, bars))
+        scene += _matrix(traffic, sums, scene.height, width)
+    scene += _profile(traffic, scene.height, min(width, 620.0))
+    return named_below(traffic, scene, width)
 
 
 def _sums(topology: Topology) -> list[Sums]:
@@ -536,7 +528,7 @@ def _sums(topology: Topology) -> list[Sums]:
         row[channel] = place
     names = [name for _, name, _ in directions]
     at = np.stack(np.unravel_index(cube.channel_source, cube.sides)).astype(np.int64)
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    axes = axes_of(cube)
     kinds = ["column x", "row y", "plane z"][len(axes) - 1 :: -1]
     if len(axes) > 3:
         axes, kinds = axes[:1], [f"coordinate {axes[0]}"]
@@ -546,10 +538,8 @@ def _sums(topology: Topology) -> list[Sums]:
     ]
 
 
-def _matrix(
-    traffic: Traffic, sums: Sums, top: float, width: float
-) -> tuple[Cells, list[Word], float]:
-    """Return a matrix of means with its names, and where it ends."""
+def _matrix(traffic: Traffic, sums: Sums, top: float, width: float) -> Scene:
+    """Return a matrix of means with its names."""
     many = len(sums.rows)
     margin = max(map(width_of, sums.rows)) + 8
     side = float(np.clip((width - margin) / sums.columns, LEAST_CELL, LARGEST_CELL))
@@ -568,10 +558,11 @@ def _matrix(
     words += row_words(sums.rows, margin, y, high)
     numbers = [*map(str, range(sums.columns))]
     words += column_words(numbers, margin, top + 1.5 * LINE + 3, side)
-    return Cells(places, mean, said), words, y + many * high
+    cells = Cells(places, mean, said)
+    return Scene(width, y + many * high + APART, words=tuple(words), cells=(cells,))
 
 
-def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Word], Box, float]:
+def _profile(traffic: Traffic, top: float, width: float) -> Scene:
     """Return all channels in falling order: bars, words, and the line that they stand on.
 
     Bars are in proportion to the busiest channel of all pictures that are compared. Changes go from
@@ -610,4 +601,5 @@ def _profile(traffic: Traffic, top: float, width: float) -> tuple[Cells, list[Wo
         for at in (0, 25, 50, 75, 100)
     ]
     line = Box(margin, zero, step * len(parts), 1.0, "network-bar")
-    return Cells(places, mean, said), words, line, foot + LINE
+    cells, height = Cells(places, mean, said), foot + LINE + APART
+    return Scene(width, height, boxes=(line,), words=tuple(words), cells=(cells,))

@@ -252,12 +252,12 @@ class Traffic:
         """
         heat = self.heat(time)
         if self.shown == "change":
-            return np.asarray(np.abs(2 * heat - 1), np.float64)
+            return np.abs(2 * heat - 1)
         if self.shown in ("use", "marked") or self.delayed is not None:
             return heat
         if self.scale is not None:
-            return np.asarray(np.clip(time / (self.last or 1.0), 0.0, 1.0), np.float64)
-        return np.asarray(np.maximum(heat - MEAN_HEAT, 0) / (1 - MEAN_HEAT), np.float64)
+            return np.clip(time / (self.last or 1.0), 0.0, 1.0)
+        return np.maximum(heat - MEAN_HEAT, 0) / (1 - MEAN_HEAT)
 
     @cached_property
     def busiest(self) -> list[int]:

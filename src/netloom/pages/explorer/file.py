@@ -26,7 +26,7 @@ from netloom.routing import Paths
 def view_json(view: View) -> dict[str, Any]:
     """Return a view as JSON."""
     exact = (view.load == np.floor(view.load)).all()
-    frames: dict[str, Any] | None = None
+    frames = None
     if view.frames is not None:  # shares of 250, each but the first as what changed
         shares = np.rint(250 * np.clip(view.frames.busy, 0, 1)).astype(np.uint8)
         changed = np.diff(shares, axis=0, prepend=np.zeros((1, shares.shape[1]), np.uint8))
@@ -50,11 +50,7 @@ def view_json(view: View) -> dict[str, Any]:
 def _flows(flows: Flows) -> dict[str, Any]:
     """Return flows as JSON: in one word where all ranks send all others as much."""
     ranks = len(flows.host_of)
-    found: dict[str, Any] = {
-        "ranks": ranks,
-        "host_of": packed(flows.host_of),
-        "of_hosts": flows.of_hosts,
-    }
+    found = {"ranks": ranks, "host_of": packed(flows.host_of), "of_hosts": flows.of_hosts}
     if flows.job_of is not None:
         found["job_of"], found["jobs"] = packed(flows.job_of), list(flows.jobs)
     many = len(flows.source)

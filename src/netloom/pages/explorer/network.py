@@ -25,7 +25,7 @@ from netloom.drawing.networks.curves import (
     grid_scene,
     in_columns,
 )
-from netloom.drawing.networks.scene import Scene
+from netloom.drawing.networks.scene import Scene, axes_of
 from netloom.drawing.networks.squares import cube_scene, hyperx_scene, planes_scene
 from netloom.drawing.networks.traffic import Traffic
 from netloom.questions.answers import Verdict
@@ -380,7 +380,7 @@ def drawings_of(topology: Topology) -> list[Drawing]:
 
 
 def _of_cube(traffic: Traffic, cube: Cube) -> Iterator[Drawing]:
-    axes = [axis for axis, side in enumerate(cube.sides) if side > 1]
+    axes = axes_of(cube)
     if len(axes) > 3:
         yield Drawing("dimensions", _needed(cube_scene, traffic))
     elif len(axes) == 3:
@@ -435,7 +435,7 @@ def drawing_json(drawing: Drawing, topology: Topology) -> dict[str, Any]:
         np.column_stack([each.points.reshape(-1, 8), each.width])
         for each in (*scene.bundles, *scene.dots)
     ]
-    found: dict[str, Any] = {
+    found = {
         "label": drawing.label,
         "width": round(scene.width, 1),
         "height": round(scene.height, 1),
@@ -496,7 +496,7 @@ def network_json(topology: Topology) -> dict[str, Any]:
         for each in range(routers.num_routers)
     ]
     hosts = [topology.name_of(each) for each in range(topology.num_hosts)]
-    found: dict[str, Any] = {
+    found = {
         "name": topology.name,
         "direct": topology.direct,
         "hosts": topology.num_hosts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -108,7 +108,7 @@ def view_of(
     if load is None:
         raise InputError(record.verb, missing.removesuffix("."), "a smaller program")
     view = plain_view(record, name, topology, unit, load, flows=flows, ways=ways, missing=missing)
-    return view if answered else replace(view, verdict=Verdict("", "", view.verdict.of))
+    return view if answered else replace(view, verdict=Verdict("", "", of=view.verdict.of))
 
 
 def analyzed_views(record: Recorded, _: Answer | None) -> Iterator[View]:
@@ -295,7 +295,7 @@ def times_of(view: View) -> Floats:
     rate = view.topology.channel_bandwidth[: len(view.load)]
     if not len(rate) or (rate == rate[0]).all():
         return view.load
-    return np.asarray(view.load / (rate * (view.topology.reference_gbps or 1.0)), np.float64)
+    return view.load / (rate * (view.topology.reference_gbps or 1.0))
 
 
 def colored(record: Recorded, views: Sequence[View]) -> list[View]:
@@ -365,7 +365,7 @@ def _of_load(record: Recorded, _: View, most: float) -> Known:
     if "offered" not in loads.columns:
         return min(1.0, most), 1.0
     at = float(loads["offered"].max())  # type: ignore[arg-type]
-    points: Sequence[Mapping[str, Any]] = figures.get("points", [figures])
+    points = figures.get("points", [figures])
     last = max(points, key=lambda each: each.get("offered", 0.0))
     bounds = figures.get("throughput_bounds", {})
     bound = bounds.get(last.get("switching")) or last.get("throughput_bound", {})
@@ -557,13 +557,13 @@ def phase_views(record: Recorded, answer: Answer | None) -> Iterator[View]:
     edges = np.append(0.0, np.cumsum(found.timetable.makespan))
     by_phase = channel_words(plan)[:, : topology.num_network_channels]
     most = float(by_phase.max(initial=0.0)) or 1.0
-    told: dict[str, Any] = {"flows": flows, "ways": plan.routes}
+    told = {"flows": flows, "ways": plan.routes}
     if len(edges) > 1:
         told["frames"] = Frames(edges, (by_phase / most).astype(np.float32), "clocks")
     yield plain_view(record, "phases", topology, "words", by_phase.sum(axis=0), **told)
 
 
-VIEWS: Mapping[str, Callable[[Recorded, Answer | None], Iterable[View]]] = {
+VIEWS = {
     "analyze": analyzed_views,
     "check_fabric": fabric_views,
     "compare_collectives": collective_views,

@@ -19,7 +19,7 @@ from netloom.contention import channel_queueing as queueing
 from netloom.contention.busiest import USED, ChannelUse, channel_uses
 from netloom.machines import Machine
 from netloom.questions import fields, named
-from netloom.questions.answers import Mark, Verdict, table
+from netloom.questions.answers import Columns, Mark, Parts, Verdict, table
 from netloom.questions.base import Numbers, ask, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.outputs import PLOT
@@ -93,7 +93,7 @@ class PredictedLoad(Figures):
     """
 
     offered: float = figure(unit=FLITS, head="load", lead=True, key=True)
-    saturated: bool = figure()
+    saturated: bool
     state: str = figure(lead=True, key=True)
     latency: float | None = figure(unit=CYCLES, lead=True, key=True)
     network_latency: float | None = figure(
@@ -118,10 +118,10 @@ class PredictedLoad(Figures):
 class Resource(Figures):
     """What limits a network where it saturates. ``told``: whether the model has answers above."""
 
-    what: str = figure()
-    where: str = figure()
+    what: str
+    where: str
     utilisation: float = figure("busy", SHARE)
-    told: bool = figure()
+    told: bool
 
 
 class Channel(Figures):
@@ -149,26 +149,26 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
         How far the model can be trusted, in a line: measured on such networks.
     """
 
-    traffic: str = figure(table=False)
-    inside_nodes: float = figure(table=False)
-    mapping: str | None = figure(table=False)
-    routing: str = figure(table=False)
-    vc_layers: int = figure("layers of VCs", table=False)
-    router: dict[str, object] = figure(table=False)
-    packet_flits: int = figure(unit="flits", table=False)
+    traffic: str
+    inside_nodes: float
+    mapping: str | None
+    routing: str
+    vc_layers: int = figure("layers of VCs")
+    router: dict[str, object]
+    packet_flits: int = figure(unit="flits")
     zero_load_latency: float = figure("idle", CYCLES, lead=True)
     saturation: float = figure("saturates at", FLITS, at="saturation_offered", lead=True)
     saturation_expected_error: float = figure("nine of ten saturate within", SHARE)
-    saturation_range: tuple[float, ...] = figure()
-    saturation_limit: Resource = figure()
-    latency_factor: float = figure()
-    throughput_bound: Bound = figure()
-    busiest_channel: str | None = figure()
-    flags: tuple[str, ...] = figure()
-    router_kind: str = figure()
-    trust: str = figure()
-    interrupted: bool = figure()
-    points: tuple[PredictedLoad, ...] = figure()
+    saturation_range: tuple[float, ...]
+    saturation_limit: Resource
+    latency_factor: float
+    throughput_bound: Bound
+    busiest_channel: str | None
+    flags: tuple[str, ...]
+    router_kind: str
+    trust: str
+    interrupted: bool
+    points: tuple[PredictedLoad, ...]
     network: PredictedNetwork = unseen()
     found: tuple[queueing.ChannelPrediction, ...] = unseen(default=())
 
@@ -193,7 +193,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
         }
         note = "* estimate. Nine of ten simulated meshes and tori with such routers saturate within"
         note += f" {shared.rounded(self.saturation_expected_error)} of it."
-        return Verdict(mark, said, "", lines, self._next(mark), note)
+        return Verdict(mark, said, lines, self._next(mark), note)
 
     def _one(self, point: PredictedLoad) -> tuple[Mark, str]:
         """Return the mark of one load, and what it comes to."""
@@ -269,7 +269,7 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
         return f"{routing}, {named}, {counted(vcs, 'VC')} of {counted(flits, 'flit')}, {packets}"
 
     @table(Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per load and channel: its two nodes, and flits per cycle on it."""
         runs = ((each.load, each.utilisation) for each in self.found)
         return channel_uses("offered", runs, self.network.topology)
@@ -292,14 +292,14 @@ class LatencyPrediction(shared.CurveAnswer, OnTopology):
             *self.flags,
         ]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the latency by load, or what one is made of, and the channels."""
         from netloom.drawing.axes import LOAD_STEPS, axis
         from netloom.drawing.load_curves import latency_curve, made_of
         from netloom.drawing.networks.chart import USE
         from netloom.drawing.networks.traffic import Delays
 
-        left: Any = made_of(self.points[0])
+        left = made_of(self.points[0])
         if self.several:
             low, high = self.saturation_range
             reached, limit = 1.3 * self.points[-1].offered, self.throughput_bound.load
@@ -436,7 +436,7 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
             raise InputError(field, f"{getattr(router, field)}", "1, as the model has it")
     traffic, inside = _traffic(question, topology)
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
-        given: VirtualRouting = question.routing
+        given = question.routing
         if isinstance(given, str):
             _refuse_choices(topology, given, router, traffic)
             if topology.direct:
@@ -545,7 +545,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         )
     error = queueing.saturation_band(network.kind).within
     busiest = [each.busiest_channel for each in found if each.busiest_channel >= 0]
-    runs: dict[float, dict[str, Any]] = {}  # what the simulator says of loads that can be carried
+    runs = {}  # what the simulator says of loads that can be carried
     interrupted = False
     if question.simulate:
         offered = [load for load in loads if 0 < load <= bound.load]

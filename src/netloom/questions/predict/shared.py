@@ -10,14 +10,11 @@ import numpy as np
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, SHARE, Figures, figure
 from netloom.base.words import counted, give_or_take, percent
-from netloom.machines import Machine
 from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
 from netloom.questions.fields import Measured, refuse
-from netloom.topology import Cube, Topology
 
 RATES = "START:STOP:STEP, or 0:auto[:STEPS], up to where it saturates"
-SIZES = "64,256, START:STOP:STEP or START:STOP:xFACTOR"
 
 MOST_SIMULATED = 8
 """Points of a curve that are simulated beside the model."""
@@ -39,43 +36,6 @@ class Simulated(Measured, BesideModel):
         """Raise InputError if a field says how long to simulate, and nothing is simulated."""
         if not self.simulate:
             refuse(self, tuple(Measured.model_fields), "simulate, which this says something of")
-
-
-def find_torus(on: str | Topology | Machine) -> Cube:
-    """Return the torus that ``on`` is or names, perhaps by a host on each of its routers.
-
-    A ring of two nodes is one link.
-
-    Raises
-    ------
-    InputError
-        If there is no such network, it is no torus, or its channels differ in bandwidth.
-
-    Examples
-    --------
-    >>> find_torus("torus:4x2").sides
-    (4, 2)
-    >>> find_torus("mesh:8x8")
-    Traceback (most recent call last):
-        ...
-    netloom.InputError: on: found mesh:8x8; expected a torus, such as torus:8x8: the model \
-is of one
-    """
-    from netloom.mapping.layouts import cube_of_hosts
-    from netloom.questions.named import find_network
-
-    topology, _ = find_network(on)
-    own = cube_of_hosts(topology)
-    if own is not None and np.array_equal(own[1], np.arange(topology.num_hosts)):
-        topology = own[0]
-    if isinstance(topology, Cube) and topology.num_hosts > 1:
-        rings = zip(topology.sides, topology.wraps, strict=True)
-        if all(wraps or side <= 2 for side, wraps in rings):
-            if not topology.even:
-                wanted = "channels of one bandwidth: the model knows no other"
-                raise InputError("on", f"{topology.name} with channels of several", wanted)
-            return topology
-    raise InputError("on", topology.name, "a torus, such as torus:8x8: the model is of one")
 
 
 class Checked(Figures):

@@ -155,10 +155,10 @@ class PreparedFlows:
 class OnTopology(Figures):
     """What answers say of a network."""
 
-    topology: str = figure(table=False)
-    nodes: int = figure(table=False)
-    num_channels: int = figure("channels", at="channels", table=False)
-    failures: dict[str, object] | None = figure(table=False)
+    topology: str
+    nodes: int
+    num_channels: int = figure("channels", at="channels")
+    failures: dict[str, object] | None
 
     @staticmethod
     def of_topology(topology: Topology) -> OnTopology:
@@ -179,9 +179,9 @@ class OnTopology(Figures):
 class OnSimulated(OnTopology):
     """What answers say of the network that ran them, and of its engine."""
 
-    engine: str = figure(table=False)
-    routing: str = figure(table=False)
-    seed: int = figure(table=False)
+    engine: str
+    routing: str
+    seed: int
 
     @staticmethod
     def of_network(network: PreparedNetwork | PreparedFlows) -> OnSimulated:
@@ -197,11 +197,11 @@ class OnSimulated(OnTopology):
 class OnRouters(Figures):
     """What answers say of routers, or of what moves messages cycle by cycle."""
 
-    router: dict[str, object] = figure(table=False)
-    packet_flits: int | None = figure(unit="flits", table=False)
-    switch_cycles: int = figure(unit=CYCLES, table=False)
-    flit_bytes: float | None = figure(unit="bytes", table=False)
-    cycle_us: float | None = figure(unit="µs", table=False)
+    router: dict[str, object]
+    packet_flits: int | None = figure(unit="flits")
+    switch_cycles: int = figure(unit=CYCLES)
+    flit_bytes: float | None = figure(unit="bytes")
+    cycle_us: float | None = figure(unit="µs")
 
     @staticmethod
     def of_routers(network: PreparedNetwork) -> OnRouters:
@@ -218,8 +218,8 @@ class OnRouters(Figures):
 class OnFlows(FlowLaw):
     """What answers say of flows: how they share channels, and what bytes and seconds are."""
 
-    end_channels: bool = figure(table=False)
-    clock: Clock | None = figure(table=False)
+    end_channels: bool
+    clock: Clock | None
 
     @classmethod
     def of(cls, flows: PreparedFlows) -> OnFlows:

@@ -63,11 +63,19 @@ class Techniques(Question, panel="Router"):
     )
 
 
-class PacketTraffic(Programs, Arriving, PatternTraffic, PacketRouting, OnNetwork):
-    """A network, and the packets that come to it: those of a pattern, or of programs."""
-
-
-class OpenLoad(Seeded, Measured, BrokenParts, Techniques, RouterFields, EdgeWeight, PacketTraffic):
+class OpenLoad(
+    Seeded,
+    Measured,
+    BrokenParts,
+    Techniques,
+    RouterFields,
+    EdgeWeight,
+    Programs,
+    Arriving,
+    PatternTraffic,
+    PacketRouting,
+    OnNetwork,
+):
     """A network whose nodes offer packets at a given rate: those of a pattern, or of a program."""
 
     packet_flits: PacketLengths = option(

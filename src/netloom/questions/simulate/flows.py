@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
 
 from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, derived, figure, frame, say, unseen
 from netloom.base.progress import counting
-from netloom.base.units import LARGEST, parse_bytes
+from netloom.base.units import parse_bytes
 from netloom.base.words import counted, number, percent
 from netloom.machines.named_machines import clock_of
 from netloom.questions import fields, named
-from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
+from netloom.questions.answers import Answer, Columns, Grade, Mark, Measure, Parts, Verdict, table
 from netloom.questions.base import Question, argument, option
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.register import asks
@@ -55,7 +54,7 @@ class FlowTraffic(Question, panel="Program"):
         "transpose:8, ring:64 with --size.",
         file=True,
     )
-    flow_bytes: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+    flow_bytes: fields.Size | None = option(
         "Size of each flow, such as 1MB.",
         default=None,
         shown_default="the bytes of each edge",
@@ -81,11 +80,11 @@ class FlowsQuestion(
 class FlowsAnswer(Answer):
     """What ``simulate_flows`` found."""
 
-    setup: OnSimulated = figure(at=".")
-    law: OnFlows = figure(at=".")
-    inside_nodes: float = figure(table=False)
-    program: str = figure(table=False)
-    mapping: str = figure(table=False)
+    setup: OnSimulated = figure(at=".", table=False)
+    law: OnFlows = figure(at=".", table=False)
+    inside_nodes: float
+    program: str
+    mapping: str
     finish_seconds: float | None = figure("finish", "seconds", key=True)
     ends: figures.Finishes = figure(at=".")
     alone_seconds: float = figure("longest flow alone", "seconds", key=True, lead=True)
@@ -98,15 +97,15 @@ class FlowsAnswer(Answer):
     num_flows: int = figure("flows", at="flows", key=True, lead=True)
     bytes: float = figure("sent", "bytes", lead=True)
     interrupted: bool = figure()
-    edges_within_nodes: int = figure(table=False)
-    empty_edges: int = figure(table=False)
-    ended_flows: int = figure(table=False)
+    edges_within_nodes: int
+    empty_edges: int
+    ended_flows: int
     tolerance_error: float = figure("error by the tolerance", SHARE, table=False)
-    expected_error: figures.Trust = figure()
+    expected_error: figures.Trust
     critical_path: figures.InTurn | None = figure(flat="", lead=True)
     busiest: tuple[figures.FlowsOnBusy, ...] = figure("busiest channels")
     busiest_alike: int = figure("channels used as much as the busiest", table=False)
-    busiest_together: str = figure(table=False)
+    busiest_together: str
     found: AtOnce = unseen()
     network: PreparedFlows = unseen()
     graph: ProcessGraph = unseen()
@@ -158,7 +157,7 @@ class FlowsAnswer(Answer):
             return Verdict("unknown", said, next=self.again())
         mark, said, best = self._sentence()
         note = estimated(self.expected_error, say(self.ends.in_order, "seconds"))
-        return Verdict(mark, said, "", self._lines(), "" if best else self._next(), note)
+        return Verdict(mark, said, self._lines(), "" if best else self._next(), note)
 
     def _sentence(self) -> tuple[Mark, str, bool]:
         """Return the mark, the sentence, and whether nothing can be better."""
@@ -184,7 +183,7 @@ class FlowsAnswer(Answer):
         return (self.slowdown.max if self.slowdown else None) or 0.0
 
     def _lines(self) -> dict[str, str]:
-        fullest, found = self.busiest[0], dict[str, str]()
+        fullest, found = self.busiest[0], {}
         carries = f"{say(fullest.bytes, 'bytes')} in {counted(fullest.flows, 'flow', ',')}"
         found["where"] = f"{arrow(fullest.name)} carries {carries}"
         if held := fullest.held_flows:
@@ -251,7 +250,7 @@ class FlowsAnswer(Answer):
         return frame(figures.SentFlow, columns).fill_nan(None)
 
     @table(figures.FlowsOnChannel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel of the network, those of hosts that hang on routers last."""
         topology = self.found.network.topology
         each = np.arange(topology.num_channels)
@@ -259,11 +258,11 @@ class FlowsAnswer(Answer):
         return self.found.on_links(each) | {"channel": each} | ends
 
     @table(figures.ShareSlower)
-    def slowdowns(self) -> dict[str, Any]:
+    def slowdowns(self) -> Columns:
         """Return how many times as long as alone which share of the flows took at most."""
         return self.found.shares_slower()
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return the shares of flows by how much longer they take, and the busiest channels."""
         import polars as pl
 

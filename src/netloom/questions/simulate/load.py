@@ -11,7 +11,6 @@ from typing import Any, Concatenate, ParamSpec
 import numpy as np
 from pydantic import model_validator
 
-from netloom.base.arrays import Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, FLITS, Figures, figure, unseen
 from netloom.base.progress import counting, counting_runs, patience
@@ -19,7 +18,7 @@ from netloom.base.words import begun, counted, listed, number
 from netloom.contention.busiest import ChannelUse, channel_uses
 from netloom.machines import Machine
 from netloom.questions import terminal
-from netloom.questions.answers import Answer, Verdict, only, table
+from netloom.questions.answers import Answer, Columns, Parts, Verdict, only, table
 from netloom.questions.base import Numbers, ask, option, parse_numbers, positional_fields
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
@@ -37,7 +36,7 @@ from netloom.simulation.network.layout import MOST_NODES
 from netloom.simulation.network.routers import with_lanes
 from netloom.simulation.steady import SLOW
 from netloom.topology.faults import broken_parts
-from netloom.workload import Traffic, parse_arrivals, parse_lengths
+from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
 
@@ -106,32 +105,32 @@ class SimulatedNetwork(network_runs.LoadedNetwork):
 class Failures(Figures):
     """What is broken, and what that costs."""
 
-    channels: tuple[str, ...] = figure()
-    nodes: tuple[str, ...] = figure()
+    channels: tuple[str, ...]
+    nodes: tuple[str, ...]
     cost: FailureCost = figure(at=".")
 
 
 class UnderLoad(Figures):
     """What answers say of a network and of the packets that come to it."""
 
-    topology: str = figure(table=False)
-    nodes: int = figure(table=False)
-    num_routers: int | None = figure("routers", at="routers", table=False, optional=True)
-    num_channels: int = figure("channels", at="channels", table=False)
-    failures: Failures | None = figure()
-    traffic: str = figure(table=False)
-    inside_nodes: float = figure(table=False)
-    arrivals: str = figure(table=False)
-    packet_law: str = figure(at="packet_flits.law", table=False)
-    packet_mean: float = figure(unit="flits", at="packet_flits.mean", table=False)
-    routing: str = figure(table=False)
-    router: dict[str, object] = figure(table=False)
+    topology: str
+    nodes: int
+    num_routers: int | None = figure("routers", at="routers", optional=True)
+    num_channels: int = figure("channels", at="channels")
+    failures: Failures | None
+    traffic: str
+    inside_nodes: float
+    arrivals: str
+    packet_law: str = figure(at="packet_flits.law")
+    packet_mean: float = figure(unit="flits", at="packet_flits.mean")
+    routing: str
+    router: dict[str, object]
     throughput_bounds: dict[str, Bound] = figure("limit of each technique")
-    flit_bytes: float | None = figure(unit="bytes", table=False)
-    cycle_us: float | None = figure(unit="µs", table=False)
-    seed: int = figure(table=False)
+    flit_bytes: float | None = figure(unit="bytes")
+    cycle_us: float | None = figure(unit="µs")
+    seed: int
     notes: tuple[str, ...] = figure("remarks", at="remarks")
-    refused: dict[str, object] = figure("techniques that are not possible, and why", table=False)
+    refused: dict[str, object] = figure("techniques that are not possible, and why")
 
     @classmethod
     def of(cls, network: SimulatedNetwork) -> UnderLoad:
@@ -223,7 +222,7 @@ class UnderLoad(Figures):
 class OfRun(Figures):
     """Which run a row of a table is of."""
 
-    switching: str = figure()
+    switching: str
     offered: float = figure(unit=FLITS)
 
 
@@ -238,7 +237,7 @@ class NodeTraffic(Figures):
     """What a node offers in one run, and what of that is accepted. Names if hosts have routers."""
 
     of: OfRun = figure(at=".")
-    node: int = figure()
+    node: int
     node_offered: float = figure("offered by the node", FLITS)
     node_accepted: float = figure("accepted of that", FLITS)
     name: str | None = figure("host", optional=True)
@@ -249,7 +248,7 @@ class Latency(Figures):
 
     of: OfRun = figure(at=".")
     packet_latency: int = figure("packet latency", CYCLES)
-    packets: int = figure()
+    packets: int
 
 
 class LoadAnswer(Answer):
@@ -279,8 +278,13 @@ class LoadAnswer(Answer):
         """Traffic, network and mapping."""
         return self.setup.subject(self.asked)
 
+    @property
+    def limits(self) -> dict[str, str]:
+        """What limits the technique that could carry most, as a line of a verdict."""
+        return {"limits": limit_said(self.setup.bound)}
+
     @table(Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per run and channel: its two nodes, and flits per cycle on it."""
         topology = self.network.topology
         loads = ((each.offered, each.channel_utilisation) for each in self.runs)
@@ -320,9 +324,9 @@ class Simulation(LoadAnswer):
     """
 
     loads: tuple[float, ...] = figure("loads asked for", at="asked")
-    advice: str | None = figure(table=False)
-    interrupted: bool = figure(table=False)
-    points: tuple[Point, ...] = figure()
+    advice: str | None
+    interrupted: bool
+    points: tuple[Point, ...]
 
     @property
     def runs(self) -> tuple[Point, ...]:
@@ -380,9 +384,9 @@ class Simulation(LoadAnswer):
         limits, more = limit_said(self._bound(point)), self.again(SATURATION, cycles=None)
         if self._is_overloaded(point):
             said = f"Overloaded: {self._overload(point)}. No latency exists here."
-            return Verdict("act", said, "", {"accepts": _accepted(point), "limits": limits}, more)
+            return Verdict("act", said, {"accepts": _accepted(point), "limits": limits}, more)
         if not point.is_known:
-            return Verdict("unknown", _too_short(point), "", {"limits": limits}, longer(self))
+            return Verdict("unknown", _too_short(point), {"limits": limits}, longer(self))
         load = number(point.offered)
         if not point.is_sure:
             said = f"Too short to be sure: about {_mean(point)} cycles at {load}{_idle(point)}."
@@ -391,7 +395,7 @@ class Simulation(LoadAnswer):
             if not point.warmed_up:
                 why = "the start-up was not seen to end"
             lines = {"why": why, "limits": limits}
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         busiest, mark = "", "fine"
         if point.utilisation_max is not None:
             busiest = f" Busiest link {rough(point.utilisation_max)}."
@@ -406,7 +410,7 @@ class Simulation(LoadAnswer):
         slower = [(e.slowdown.packet_latency, e.name) for e in point.programs if e.slowdown]
         shared = suffers(slower, "{} times its latency alone")
         lines = {"where": _where(point), "shared": shared, "limits": limits}
-        return Verdict(mark, said + busiest, "", lines, more)
+        return Verdict(mark, said + busiest, lines, more)
 
     def _overload(self, point: Point) -> str:
         """Return in words by how much a load is too much."""
@@ -423,7 +427,7 @@ class Simulation(LoadAnswer):
         return f"{load} {FLITS} asked, at most {most} can be carried"
 
     def _of_loads(self) -> Verdict:
-        points, limits = self.points, {"limits": limit_said(self.setup.bound)}
+        points, limits = self.points, self.limits
         failed = next((each for each in points if self._is_saturated(each)), None)
         below = [each for each in points if failed is None or each.offered < failed.offered]
         carried = [each for each in below if each.is_carried]
@@ -435,15 +439,15 @@ class Simulation(LoadAnswer):
                 known = f"{number(last.offered)} at {number(last.packet_latency_mean)} cycles"
                 most = number(vague[0].offered)
                 said = f"{why}: carries {known}, not known whether {most} too."
-            return Verdict("unknown", said, "", limits, longer(self))
+            return Verdict("unknown", said, limits, longer(self))
         more = self.again(SATURATION, cycles=None)
         slow = failed is not None and not self._is_overloaded(failed)
         if failed is not None and not carried:
             if slow:
                 said = f"Saturated from the lowest load on: {_slow_said(failed)}."
-                return Verdict("limited", said, "", {"where": _where(failed)} | limits, more)
+                return Verdict("limited", said, {"where": _where(failed)} | limits, more)
             said = f"Overloaded from the lowest load on: {self._overload(failed)}."
-            return Verdict("act", said, "", {"accepts": _accepted(failed)} | limits, more)
+            return Verdict("act", said, {"accepts": _accepted(failed)} | limits, more)
         last = carried[-1]
         lines = {"where": _where(last)} | limits
         if failed is not None:
@@ -458,26 +462,26 @@ class Simulation(LoadAnswer):
         if not all(each.is_sure for each in carried) or (slow and not _is_surely_slow(failed)):
             mark, more = "unknown", longer(self)
             said = said.removesuffix(".") + ", in runs too short to be sure."
-        return Verdict(mark, said, "", lines, more)
+        return Verdict(mark, said, lines, more)
 
     def _of_techniques(self) -> Verdict:
-        points, lines = self.points, {"limits": limit_said(self.setup.bound)}
+        points, lines = self.points, self.limits
         asked, seen = list(self.setup.throughput_bounds), {each.switching for each in points}
         vague = [each for each in points if not each.is_known and not self._is_overloaded(each)]
         if vague:
             ran = counted(vague[0].cycles, "cycle", ",")
             said = f"Not all techniques are known: {vague[0].switching} ran too short, "
             said += f"{ran} at {number(vague[0].offered)}."
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         if missing := [each for each in asked if each not in seen]:
             said = f"Interrupted: {listed(missing)} did not run."
-            return Verdict("unknown", said, "", lines, self.again())
+            return Verdict("unknown", said, lines, self.again())
         carried = [each for each in points if each.stable]
         more = self.again(SATURATION, cycles=None)
         if not carried:
             least = min(points, key=lambda each: each.backlog.growth or 0)
             said = f"No technique carries the lowest load: with {least.switching}, "
-            return Verdict("act", f"{said}{self._overload(least)}.", "", lines, more)
+            return Verdict("act", f"{said}{self._overload(least)}.", lines, more)
         most = max(each.offered for each in carried)
         there = [each for each in carried if each.offered == most]
         first = min(there, key=lambda each: each.packet_latency_mean or 0.0)
@@ -498,11 +502,11 @@ class Simulation(LoadAnswer):
             said = f"{names} fastest at {number(most)}: {latency}."
         if not all(each.is_sure for each in there):
             said = said.removesuffix(".") + ", in runs too short to be sure."
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         mark = "limited" if others or above or first.is_slow else "fine"
-        return Verdict(mark, said, "", lines, more)
+        return Verdict(mark, said, lines, more)
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return its leading figures, of several techniques one table each."""
         if not self.setup.compares:
             return super().figure_lines(width)
@@ -528,10 +532,10 @@ class Simulation(LoadAnswer):
         yield from self.setup.remarks()
 
     @table(NodeTraffic)
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Columns:
         """Return one row per run and node: its offered and its accepted traffic."""
         topology, traffic, many = self.network.topology, self.network.traffic, len(self.points)
-        found: dict[str, Any] = _runs(self.points, traffic.num_nodes) | {
+        found = _runs(self.points, traffic.num_nodes) | {
             "node": np.tile(np.arange(traffic.num_nodes, dtype=np.int32), many),
             "node_offered": np.concatenate([each.offered * traffic.rate for each in self.points]),
             "node_accepted": np.concatenate([each.accepted_by_node for each in self.points]),
@@ -541,7 +545,7 @@ class Simulation(LoadAnswer):
         return found
 
     @table(Latency)
-    def latencies(self) -> dict[str, Any]:
+    def latencies(self) -> Columns:
         """Return one row per run that kept up and packet latency: how many packets had it."""
         kept_up = [each for each in self.points if each.stable]
         cycles = [np.flatnonzero(each.latency_counts) for each in kept_up]
@@ -552,7 +556,7 @@ class Simulation(LoadAnswer):
             "packets": np.concatenate(counts or none),
         }
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return latency and what gets through by load, or where the packets of one load go."""
         if self.several:
             idle = [e.zero_load_latency for e in self.points if e.packet_latency_mean is not None]
@@ -687,8 +691,8 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     name, base = asked_router(question, on_machine)
     topology = with_lanes(topology, base)
     lengths, arrivals = question.packet_flits, question.arrivals
-    programs: network_runs.ProgramTraffic | None = None
-    tasks: tuple[Traffic, Ints] | None = None  # those of a single program
+    programs = None
+    tasks = None  # those of a single program
     if (pattern := pattern_asked(question, topology)) is not None:
         traffic, inside = pattern
     elif (only := only_program(question.app, topology)) is None:

@@ -16,7 +16,7 @@ from netloom.base.words import counted, number
 from netloom.contention import loop_saturation
 from netloom.contention.busiest import ChannelUse, channel_uses
 from netloom.drawing.timelines import Timeline
-from netloom.questions.answers import Answer, Grade, Verdict, only, table
+from netloom.questions.answers import Answer, Columns, Grade, Parts, Verdict, only, table
 from netloom.questions.base import Numbers, Question, option, parse_numbers
 from netloom.questions.curves import Axes, CurveKind
 from netloom.questions.fields import refuse
@@ -100,16 +100,16 @@ class LoopSimulation(Answer):
     """What ``simulate_loop`` found, at one applied traffic or at several."""
 
     setup: OnEngine = figure(at=".")
-    inside_nodes: float = figure(table=False)
-    program: str = figure(table=False)
-    mapping: str = figure(table=False)
+    inside_nodes: float
+    program: str
+    mapping: str
     message_flits: int = figure("messages, each waited for", "flits", lead=True)
     edges_within_nodes: int = figure("edges between tasks of one node")
     silent_tasks: int = figure("tasks that send nothing over the network")
     applied_asked: tuple[float, ...] = figure(at="asked")
-    saturation: Limit | None = figure()
-    points: tuple[Point, ...] = figure()
-    interrupted: bool = figure(table=False)
+    saturation: Limit | None
+    points: tuple[Point, ...]
+    interrupted: bool
     network: PreparedNetwork = unseen()
 
     @property
@@ -130,19 +130,19 @@ class LoopSimulation(Answer):
 
     def judged(self) -> Verdict:
         """Return what share of their sending rate ranks lose, at the highest applied traffic."""
-        limit, limits = self.saturation, dict[str, str]()
+        limit, limits = self.saturation, {}
         if limit is not None and limit.worst_node is not None:
             said = f"the slowest rank saturates at {number(limit.worst_node)}, the average one at "
             limits["limits"] = f"{said}{number(limit.average_node)} {FLITS} (estimates)"
         last = self.points[-1] if self.points else None
         if last is None or last.lost_mean is None or last.lost_worst is None:
             longer = {} if self.interrupted else {"most_cycles": 10 * self.asked["most_cycles"]}
-            return Verdict("unknown", _too_short(last), "", limits, self.again(**longer))
+            return Verdict("unknown", _too_short(last), limits, self.again(**longer))
         at = f" at applied traffic {number(last.applied)}" if len(self.applied_asked) > 1 else ""
         mean, worst = last.lost_mean, last.lost_worst
         if self.interrupted:
             said = f"Interrupted: ranks lose {rough(mean)} of their sending rate so far{at}."
-            return Verdict("unknown", said, "", limits, self.again())
+            return Verdict("unknown", said, limits, self.again())
         mark = LOST.mark(mean, worst=worst)
         slower = [(each.slowdown, each.name) for each in last.programs]
         shared = programs.suffers(slower, "its loops take {} times as long as alone")
@@ -152,9 +152,9 @@ class LoopSimulation(Answer):
             lines["why"] = f"a message takes {takes} cycles, {idle} of them also on an idle network"
         if mark == "fine":
             said = f"Ranks keep {rough(1 - mean)} of their sending rate{at}, the slowest "
-            return Verdict(mark, f"{said}{rough(1 - worst)}.", "", lines)
+            return Verdict(mark, f"{said}{rough(1 - worst)}.", lines)
         said = f"Ranks lose {rough(mean)} of their sending rate to the network{at}, the slowest "
-        return Verdict(mark, f"{said}{rough(worst)}.", "", lines, self._next(last))
+        return Verdict(mark, f"{said}{rough(worst)}.", lines, self._next(last))
 
     def _next(self, last: Point) -> str:
         """Return the command that looks for a better mapping, where waiting for others costs."""
@@ -173,7 +173,7 @@ class LoopSimulation(Answer):
         yield from programs.left_out(self.edges_within_nodes, self.silent_tasks)
 
     @table(Channel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per applied traffic and channel: its nodes, and flits per cycle on it."""
         runs = ((run.applied, run.channel_flits) for run in self.points)
         return channel_uses("applied", runs, self.network.topology)
@@ -204,7 +204,7 @@ class LoopSimulation(Answer):
             f"{self.setup.router['name']}; channels at applied traffic {highest}"
         ]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return what share of the traffic gets through by load, and the channels at the last."""
         from netloom.drawing.load_curves import applied_shares
         from netloom.drawing.networks.chart import USE

@@ -135,27 +135,18 @@ def left_out(edges_within_nodes: int, silent_tasks: int) -> Iterator[str]:
     --------
     >>> list(left_out(2, 0))
     ['left out: 2 edges between tasks of one node, which need no network']
+    >>> list(left_out(0, 1))
+    ['left out: 1 task that sends nothing over the network']
     """
     words = []
     if edges_within_nodes:
         edges = counted(edges_within_nodes, "edge")
         words.append(f"{edges} between tasks of one node, which need no network")
     if silent_tasks:
-        words.append(silent(silent_tasks))
+        sends = "sends" if silent_tasks == 1 else "send"
+        words.append(f"{counted(silent_tasks, 'task')} that {sends} nothing over the network")
     if words:
         yield f"left out: {', and '.join(words)}"
-
-
-def silent(tasks: int) -> str:
-    """Return in words that so many tasks send nothing.
-
-    Examples
-    --------
-    >>> silent(1)
-    '1 task that sends nothing over the network'
-    """
-    sends = "sends" if tasks == 1 else "send"
-    return f"{counted(tasks, 'task')} that {sends} nothing over the network"
 
 
 NAMES = re.compile(r"[A-Za-z(\[]")

@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.base.figures import FLITS, figure, framed
+from netloom.base.figures import FLITS, framed
 from netloom.base.progress import patience
 from netloom.base.words import begun, counted, listed, number
 from netloom.questions import terminal
-from netloom.questions.answers import Verdict
+from netloom.questions.answers import Parts, Verdict
 from netloom.questions.named import provenance_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.recorded import Recorded
@@ -23,7 +23,6 @@ from netloom.questions.simulate.load import (
     LoadAnswer,
     SimulatedNetwork,
     UnderLoad,
-    limit_said,
     longer,
     one_point,
     prepare,
@@ -57,8 +56,8 @@ class NetworkSaturation(LoadAnswer):
 
     ROWS: ClassVar = Point
 
-    advice: str | None = figure(table=False)
-    points: tuple[Search, ...] = figure()
+    advice: str | None
+    points: tuple[Search, ...]
 
     @property
     def interrupted(self) -> bool:
@@ -80,13 +79,13 @@ class NetworkSaturation(LoadAnswer):
         return self._of_techniques() if self.several else self._of_one(self.points[0])
 
     def _of_one(self, found: Search) -> Verdict:
-        lines = {"limits": limit_said(self.setup.bound)}
+        lines = self.limits
         if found.interrupted:
-            return Verdict("unknown", _interrupted(found), "", lines, self.again())
+            return Verdict("unknown", _interrupted(found), lines, self.again())
         last, load = found.last, number(found.saturation_offered)
         if last is None:
             said = f"Runs too short: of none is it known whether {load} {FLITS} is carried."
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         lines = _where(found, last) | lines
         if found.saturates:
             mark, near = "limited", "at" if found.is_sure else "near"
@@ -97,8 +96,8 @@ class NetworkSaturation(LoadAnswer):
             said = f"Carries all that nodes can offer, {load} {FLITS}, at {latency} cycles"
         if not found.is_sure:
             said += f", in short runs of {counted(last.cycles, 'cycle', ',')}"
-            return Verdict("unknown", f"{said}.", "", lines, longer(self), _note(found))
-        return Verdict(mark, f"{said}.", "", lines, self._curve(found), _note(found))
+            return Verdict("unknown", f"{said}.", lines, longer(self), _note(found))
+        return Verdict(mark, f"{said}.", lines, self._curve(found), _note(found))
 
     def _of_bound(self, found: Search) -> str:
         bound = self.setup.throughput_bounds[found.switching].load
@@ -112,12 +111,12 @@ class NetworkSaturation(LoadAnswer):
         return self.again("simulate.load", load=loads, cycles=None, plot="curve.svg")
 
     def _of_techniques(self) -> Verdict:
-        lines = {"limits": limit_said(self.setup.bound)}
+        lines = self.limits
         ended = [each for each in self.points if not each.interrupted]
         done = {each.switching for each in ended}
         if missing := [each for each in self.setup.throughput_bounds if each not in done]:
             said = f"Interrupted: nothing is known of {listed(missing)}."
-            return Verdict("unknown", said, "", lines, self.again())
+            return Verdict("unknown", said, lines, self.again())
         most = max(ended, key=lambda each: each.saturation_offered)
         equal = [  # those that may still not saturate there
             each.switching
@@ -136,11 +135,11 @@ class NetworkSaturation(LoadAnswer):
         said = f"{begun(listed(equal))} {verb} most: up to {load} {FLITS}, {self._of_bound(most)}"
         if not all(each.is_sure for each in ended):
             said += ", in runs too short to be sure."
-            return Verdict("unknown", said, "", lines, longer(self), _note(most))
+            return Verdict("unknown", said, lines, longer(self), _note(most))
         mark = "limited" if any(each.saturates for each in ended) else "fine"
-        return Verdict(mark, f"{said}.", "", lines, self._curve(most), _note(most))
+        return Verdict(mark, f"{said}.", lines, self._curve(most), _note(most))
 
-    def figure_lines(self, width: int = 80) -> list[str]:
+    def figure_lines(self, width: int) -> list[str]:
         """Return a row per technique. The runs of a search are a table of their own."""
         return terminal.table(self.points, self, width)
 
@@ -160,7 +159,7 @@ class NetworkSaturation(LoadAnswer):
         """Return one row per run of each search."""
         return self._told("table", lambda: framed(Point, self.runs))
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return latency and what gets through by load."""
         saturates = {each.switching: each.interval for each in self.points if each.saturates}
         return self.curves(saturates, [each.zero_load_latency for each in self.points])
@@ -241,7 +240,7 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
     """
     if advice := advice_of(network.settings, ()):
         warnings.warn(advice, stacklevel=3)
-    searches: list[Search] = []
+    searches = []
     for setting in network.settings:
         with patience(f"{network.name}: looking for saturation"):
             found = bracket_saturation(

@@ -6,26 +6,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, Place, derived, figure, leaves, say, unseen
 from netloom.base.progress import counting
 from netloom.base.spec import MAX_ELEMENTS
-from netloom.base.units import LARGEST, parse_bytes, parse_seconds
+from netloom.base.units import parse_bytes, parse_seconds
 from netloom.base.words import counted, listed, percent
 from netloom.drawing.timelines import Timeline
 from netloom.machines import Machine
 from netloom.machines.named_machines import Clock, clock_of, known_clock
 from netloom.mapping.allocation import place_program
 from netloom.questions import named
-from netloom.questions.answers import Answer, Grade, Mark, Measure, Verdict, table
+from netloom.questions.answers import Answer, Columns, Grade, Mark, Measure, Parts, Verdict, table
 from netloom.questions.base import InstanceOf, Question, argument, option
-from netloom.questions.fields import Placed, Seconds, refuse
+from netloom.questions.fields import Placed, Seconds, Size, refuse
 from netloom.questions.outputs import PERFETTO, PLOT, table_output
 from netloom.questions.register import asks
 from netloom.questions.simulate import engines
@@ -72,13 +71,10 @@ class TraceFile(Question, panel="Trace"):
     trace: str | Path | InstanceOf[Trace] | InstanceOf[Execution] = argument(
         "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, MSCCL .xml, "
         "or training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
-        kw_only=True,
         panel="Arguments",
         file=True,
     )
-    size: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
-        "Size of an MSCCL program, such as 64MB.", default=None
-    )
+    size: Size | None = option("Size of an MSCCL program, such as 64MB.", default=None)
     flit_bytes: int | None = option(
         "Size of a flit, which a channel moves per cycle.",
         unit="bytes",
@@ -122,7 +118,7 @@ class OfCycles(Figures):
         "unhindered latency", figures.TIME, flat="unhindered_latency_"
     )
     cycles: int = figure("simulated", CYCLES)
-    busiest_host_channel: figures.UsedChannel | None = figure()
+    busiest_host_channel: figures.UsedChannel | None
 
 
 class OfFlows(Figures):
@@ -137,7 +133,7 @@ class OfFlows(Figures):
     slowdown: figures.Spread = figure(
         "times as long as alone", flat="slowdown_", key=True, lead=True
     )
-    expected_error: figures.Trust = figure()
+    expected_error: figures.Trust
 
 
 class TraceReplay(Answer):
@@ -146,16 +142,16 @@ class TraceReplay(Answer):
     ``ideal_finish`` is when it would have finished had no row waited for channels, or a processor.
     """
 
-    setup: engines.OnSimulated = figure(at=".")
-    routers: engines.OnRouters | None = figure(at=".", optional=True)
-    law: engines.OnFlows | None = figure(at=".", optional=True)
-    time_unit: Literal["cycles", "seconds"] = figure(table=False)
-    size_unit: Literal["flits", "bytes"] = figure(table=False)
-    trace: str = figure(table=False)
-    tasks: int = figure(table=False)
+    setup: engines.OnSimulated = figure(at=".", table=False)
+    routers: engines.OnRouters | None = figure(at=".", table=False, optional=True)
+    law: engines.OnFlows | None = figure(at=".", table=False, optional=True)
+    time_unit: Literal["cycles", "seconds"]
+    size_unit: Literal["flits", "bytes"]
+    trace: str
+    tasks: int
     num_entries: int = figure(at="entries", table=False)
-    mapping: str = figure(table=False)
-    inside_nodes: float = figure(table=False)
+    mapping: str
+    inside_nodes: float
     finish: Number | None = figure(unit=figures.TIME, key=True, lead=True)
     ideal_finish: Number | None = figure(
         "finish if nothing waited", figures.TIME, key=True, lead=True
@@ -171,12 +167,12 @@ class TraceReplay(Answer):
     )
     interrupted: bool = figure()
     num_rows: int = figure(at="rows", table=False)
-    rows_complete: int = figure(table=False)
-    longest_wait: figures.Wait | None = figure()
+    rows_complete: int
+    longest_wait: figures.Wait | None
     parallelism: dict[str, float] | None = figure("critical path by parallelism", figures.TIME)
     slowest_messages: tuple[figures.Message, ...] = figure("slowest messages")
     busiest: tuple[figures.UsedChannel, ...] = figure("busiest channels")
-    note: str | None = figure(table=False)
+    note: str | None
     run: TraceRun = unseen()
     network: engines.PreparedNetwork | engines.PreparedFlows = unseen()
 
@@ -235,7 +231,7 @@ class TraceReplay(Answer):
             return Verdict("fine", f"Takes {self.time(0)}: nothing computes or moves.")
         mark, said = self._of_flows(self.of_flows) if self.of_flows else self._beside_best()
         next_ = "" if mark == "fine" else self._next()
-        return Verdict(mark, f"Takes {said}", "", self._lines(), next_, self._trusted())
+        return Verdict(mark, f"Takes {said}", self._lines(), next_, self._trusted())
 
     def _beside_best(self) -> tuple[Mark, str]:
         """Return the mark and the sentence if only waiting makes the program longer."""
@@ -352,7 +348,7 @@ class TraceReplay(Answer):
         return figures.crossed_channels(self.network, self.run.rows, self.run.busy)
 
     @table(figures.Message)
-    def messages(self) -> dict[str, Any]:
+    def messages(self) -> Columns:
         """Return one row per message, in the order of the trace.
 
         A multicast has a row for each hop of its tree, and no target task. Of flows, the ratio
@@ -362,7 +358,7 @@ class TraceReplay(Answer):
         return self.run.messages()
 
     @table(figures.UsedChannel)
-    def channels(self) -> dict[str, Any]:
+    def channels(self) -> Columns:
         """Return one row per channel between routers, the busiest first: what crossed it.
 
         Of flows, ``busy`` is that over its bandwidth, and ``utilisation`` the part of the whole
@@ -371,7 +367,7 @@ class TraceReplay(Answer):
         return self.run.channels()
 
     @table(figures.Link)
-    def critical_entries(self) -> dict[str, Any]:
+    def critical_entries(self) -> Columns:
         """Return one row for each link of the critical path, the first first.
 
         ``id`` names the entry, of which a multicast gives several links. Empty where the trace did
@@ -380,7 +376,7 @@ class TraceReplay(Answer):
         return self.run.links()
 
     @table(figures.BusyPart)
-    def busy_channels(self) -> dict[str, Any]:
+    def busy_channels(self) -> Columns:
         """Return the mean use of the busiest channels in equal parts of the time.
 
         The busiest comes first. Only channels between routers count. ``critical`` marks parts in
@@ -410,7 +406,7 @@ class TraceReplay(Answer):
         *beside, channels = self.parts().values()
         return [column(*beside), channels]
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """Return nodes and busy channels over time, the critical path, and the channels."""
         import polars as pl
 

@@ -15,15 +15,16 @@ from netloom.base.figures import CYCLES, SHARE, Figures, derived, figure, leaves
 from netloom.base.words import begun, counted, listed, number, percent
 from netloom.questions import fields
 from netloom.questions.answers import Answer, Mark, Verdict
-from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_sizes
+from netloom.questions.base import MOST, Numbers, Question, option
 from netloom.questions.named import mapping_name, provenance_of, read_program
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.shared import SIZES, find_torus, rounded
+from netloom.questions.predict.shared import rounded
 from netloom.questions.register import asks
 from netloom.questions.terminal import order_named, short_name
 from netloom.topology import Cube, average_distance
 from netloom.workload import ProcessGraph
 from netloom_papers.models import locality as model
+from netloom_papers.questions.predict.shared import MOST_DIMENSIONS, SIZES, find_torus, parse_sizes
 
 TRUST = (
     "on an 8 × 8 torus with buffered switches, simulated, message rates of a torus program are "
@@ -299,7 +300,7 @@ class LocalityPrediction(Answer):
         if mark != "fine" and self.app:
             but = [each for each in self.asked if each not in NEW_MAPPING]
             then = self.again("map", but=but, objective="hop-bytes", rankfile="ranks.txt")
-        return Verdict(mark, said, "", {"why": self._why(point)}, then, NOTE)
+        return Verdict(mark, said, {"why": self._why(point)}, then, NOTE)
 
     def _of_random(self, point: Point) -> tuple[Mark, str]:
         """Return the mark and the sentence where no mapping is given, or several sizes are."""

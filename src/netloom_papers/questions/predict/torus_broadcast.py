@@ -13,7 +13,7 @@ from netloom.base.figures import CYCLES, SHARE, Figures, figure, known, places
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.words import begun, counted, number, percent
 from netloom.questions.answers import Mark, Verdict
-from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option, parse_rates
+from netloom.questions.base import MOST, Numbers, Question, option, parse_rates
 from netloom.questions.curves import CurveKind, in_figures
 from netloom.questions.fields import Measured, Network, Seeded
 from netloom.questions.named import provenance_of
@@ -21,6 +21,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict import shared
 from netloom.questions.register import asks
 from netloom.topology import Cube, torus
+from netloom_papers.questions.predict.shared import MOST_DIMENSIONS, find_torus
 from netloom_papers.questions.simulate import broadcast as simulation
 
 MESSAGES = "messages/cycle"
@@ -181,7 +182,7 @@ class TorusBroadcastPrediction(shared.CurveAnswer):
             note += " Latency: of the messages that are not broadcast."
         if self.variant != "improved":
             note = f"The {self.variant} model is {TRUST[self.variant]}."
-        return Verdict(mark, said, "", {"checked": self.checked}, then, note)
+        return Verdict(mark, said, {"checked": self.checked}, then, note)
 
     def _said(self) -> tuple[Mark, str]:
         """Return the mark of one rate, or of several, and what they come to."""
@@ -265,7 +266,7 @@ CURVE = CurveKind(
 
 def prepare(question: TorusBroadcastQuestion) -> tuple[tuple[int, ...], Cube | None]:
     """Return the sides of the torus, which is said in one way, and the network if it is named."""
-    network = None if question.on is None else shared.find_torus(question.on)
+    network = None if question.on is None else find_torus(question.on)
     said = {"k": question.k or question.dimensions, "sides": question.sides, "on": network}
     ways = [name for name, value in said.items() if value is not None]
     if len(ways) > 1:

@@ -14,11 +14,11 @@ from netloom.base.figures import Figures, derived, figure
 from netloom.base.provenance import Provenance
 from netloom.base.words import counted, number
 from netloom.questions.answers import Answer, Verdict
-from netloom.questions.base import Numbers, Question, option, parse_positive, parse_sizes
+from netloom.questions.base import Numbers, Question, option, parse_positive
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.shared import SIZES
 from netloom.questions.register import asks
 from netloom_papers.models import wiring
+from netloom_papers.questions.predict.shared import SIZES, parse_sizes
 
 NEARLY = 1.005
 """Times sooner up to which two networks are alike."""

@@ -54,7 +54,7 @@ class BroadcastSimulation(Answer):
     ``network`` is that of an answer that was asked just now.
     """
 
-    setup: OnEngine = figure(at=".")
+    setup: OnEngine = figure(at=".", table=False)
     traffic: str = figure(table=False)
     lengths: MessageLengths = figure("lengths of messages", at="packet_flits")
     broadcast: float = figure("share of broadcasts", SHARE, table=False)
@@ -87,7 +87,7 @@ class BroadcastSimulation(Answer):
         vague = next((each for each in points if not each.is_known), None)
         if vague is not None or len(points) < len(self.rates):
             more = self.again() if self.interrupted else longer(self)
-            return Verdict("unknown", _too_short(vague), "", {}, more)
+            return Verdict("unknown", _too_short(vague), {}, more)
         carried = [each for each in points if each.stable]
         failed = next((each for each in points if not each.stable), None)
         if not carried:
@@ -106,7 +106,7 @@ class BroadcastSimulation(Answer):
             said = f"Carries {number(last.rate)} {MESSAGES}: {_latencies(last)}."
         if not all(each.precise and each.warmed_up for each in carried):
             said = said.removesuffix(".") + ", in runs too short to be sure."
-            return Verdict("unknown", said, "", lines, longer(self))
+            return Verdict("unknown", said, lines, longer(self))
         mean, idle = last.unicast_latency.mean, last.zero_load_latency
         slow = failed is not None or bool(mean and idle and mean > SLOW * idle)
         if failed is None:
@@ -115,7 +115,7 @@ class BroadcastSimulation(Answer):
         else:
             apart = (failed.rate - last.rate) / 4
             rates = [last.rate + step * apart for step in range(1, 4)]
-        return Verdict("limited" if slow else "fine", said, "", lines, self._asking(rates))
+        return Verdict("limited" if slow else "fine", said, lines, self._asking(rates))
 
     def _overloaded(self, first: BroadcastRun) -> Verdict:
         rate = f"{number(first.rate)} {MESSAGES}"
@@ -126,7 +126,7 @@ class BroadcastSimulation(Answer):
             said += "node sends"
         lines = {"accepts": f"{number(first.accepted)} of {rate} arrive"}
         more = self._asking([part * first.accepted for part in (0.25, 0.5, 0.75, 1)])
-        return Verdict("act", f"Overloaded: {said}. No latency exists here.", "", lines, more)
+        return Verdict("act", f"Overloaded: {said}. No latency exists here.", lines, more)
 
     def _asking(self, rates: Sequence[float]) -> str:
         """Return the command that asks for these rates."""

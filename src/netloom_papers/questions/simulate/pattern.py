@@ -34,7 +34,7 @@ class PatternSimulation(Answer):
     ``nodes``, those that take part, and ``network`` are of an answer that was asked just now.
     """
 
-    setup: OnEngine = figure(at=".")
+    setup: OnEngine = figure(at=".", table=False)
     pattern: str = figure(table=False)
     active_nodes: int = figure("nodes of the pattern", lead=True)
     interrupted: bool = figure(table=False)
@@ -65,14 +65,14 @@ class PatternSimulation(Answer):
         longer = rough(max(worst.added_mean, 0))
         if self.interrupted:
             said = f"Interrupted: messages take up to {takes} so far, {longer} longer than alone."
-            return Verdict("unknown", said, "", lines, self.again())
+            return Verdict("unknown", said, lines, self.again())
         mark = ADDED.mark(worst.added_mean, worst=worst.added_max)
         if mark == "fine":
             said = f"Messages hardly meet: they take {takes}, {longer} longer than alone."
         else:
             said = f"Messages take {takes}, {longer} longer than alone, and "
             said += f"{rough(worst.added_max)} longer at the slowest node."
-        return Verdict(mark, said, "", lines)
+        return Verdict(mark, said, lines)
 
     def remarks(self) -> Iterator[str]:
         """Yield how it was run."""

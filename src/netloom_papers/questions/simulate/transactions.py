@@ -75,7 +75,7 @@ class TransactionSimulation(Answer):
         Where, of an answer that was asked just now.
     """
 
-    setup: OnEngine = figure(at=".")
+    setup: OnEngine = figure(at=".", table=False)
     inside_nodes: float = figure(table=False)
     program: str = figure(table=False)
     silent_tasks: int = figure(table=False)
@@ -127,10 +127,10 @@ class TransactionSimulation(Answer):
             ran = counted(found.cycles, "cycle", ",")
             said = f"Interrupted after {ran}: processors computed {rough(use)} of the time so far."
             note = "So far: not yet a steady state."
-            return Verdict("unknown", said, "", lines, self.again(), note)
+            return Verdict("unknown", said, lines, self.again(), note)
         works = f"Processors compute {rough(use)} of the time"
         if use >= AT_WORK:
-            return Verdict("fine", f"{works}: the network hardly delays them.", "", lines)
+            return Verdict("fine", f"{works}: the network hardly delays them.", lines)
         waits = f"{works} and wait {rough(self.waiting)}"
         if not self.run_cycles:
             every = number(found.inter_transaction_cycles)
@@ -148,7 +148,7 @@ class TransactionSimulation(Answer):
             said = f". Links are at most {rough(most)} busy: latency, not bandwidth, is the limit."
         else:
             said = f". Latency and bandwidth both limit: the busiest link is {rough(most)} busy."
-        return Verdict("limited", f"{waits}{said}", "", lines, more)
+        return Verdict("limited", f"{waits}{said}", lines, more)
 
     def remarks(self) -> Iterator[str]:
         """Yield how long was measured, how it was run, and what is left out."""
