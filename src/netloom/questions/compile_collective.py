@@ -417,6 +417,7 @@ def compile_collective(
     from netloom.phases.collectives.few_steps import in_steps
     from netloom.phases.collectives.pipelines import Asked, on_tables
     from netloom.phases.collectives.synthesis import (
+        BY_TREES,
         IN_STEPS,
         ON_TABLES,
         TRANSLATES,
@@ -467,6 +468,8 @@ def compile_collective(
         how = "that of the bottleneck cut, whatever the routes"
     elif len(schedule.bound.inside):
         how = "that of the bottleneck cut, which trees reach exactly"
+    elif schedule.program.collective == "all-reduce" and BY_TREES not in schedule.bound.why:
+        how = "that of groups of hosts, and prices of channels prove it"
     return CollectiveSchedule(
         topology=topology.name,
         failures=broken_parts(topology),
