@@ -36,7 +36,7 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.bounds.cuts import fullest_rows, grid_lines, pods, router_sets, undivided
-from netloom.bounds.demand import Demand, all_to_all, between, crossing, leading_out
+from netloom.bounds.demand import Demand, all_to_all, apart, between, crossing, leading_out
 from netloom.routing.ragged import legs, legs_between
 from netloom.topology import Topology
 from netloom.topology.core import joined
@@ -97,12 +97,7 @@ class _Arcs:
 
     def distances(self, lengths: Floats, starts: NDArray[np.intp]) -> Floats:
         """Return float64[starts, routers], how far each router is from each of ``starts``."""
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import dijkstra
-
-        graph = csr_array((lengths, (self.source, self.target)), shape=(self.routers, self.routers))
-        found: Floats = dijkstra(graph, indices=starts)
-        return found
+        return apart((self.source, self.target), lengths, self.routers, starts)
 
 
 def busiest_bound(topology: Topology, *, hosts: Ints | None = None) -> Bound:

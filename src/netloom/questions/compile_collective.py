@@ -153,10 +153,10 @@ class CollectiveSchedule(Answer):
 
     @derived(key=True)
     def proven(self) -> bool:
-        """Whether the judge found no fault, and the bound is an exact optimum: always, or it fails.
+        """Whether the judge found no fault, and the bound was proven: always, or it fails.
 
-        A schedule that breaks a rule is an error, and each bound is that of a bottleneck cut or of
-        a linear program that was solved.
+        A schedule that breaks a rule is an error, and each bound is that of a bottleneck cut, of
+        groups of hosts, or of a linear program that was solved.
         """
         return self.speed.finish_seconds >= self.speed.bound_seconds * (1 - 1e-6)
 
@@ -405,7 +405,8 @@ def compile_collective(
 
     Ranks send, receive and pass on chunks. Switches only forward. All-gather, reduce-scatter,
     broadcast and reduce reach the bound of the network's bottleneck cut along packed trees.
-    All-reduce and all-to-all reach the bound of a linear program. Separate code executes the
+    All-to-all and, on all but large networks, all-reduce reach the bound of a linear program or of
+    groups of hosts. Separate code executes the
     schedule on data and judges it. By default, channels have 200 Gb/s and a latency of 500 ns.
 
     Examples

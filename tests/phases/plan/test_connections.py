@@ -63,7 +63,7 @@ MISTAKES = [
     ({"words": -1}, f"words: found -1; expected 0 to {MOST_WORDS}"),
     ({"words": MOST_WORDS + 1}, f"words: found {MOST_WORDS + 1}; expected 0 to {MOST_WORDS}"),
     ({"word_bytes": 0}, "word_bytes: found 0; expected 1 to 1048576 bytes"),
-    ({"order": [((0, 1), (1, 3))]}, "order: found 1 -> 3; expected edges of an app"),
+    ({"order": [((0, 1), (1, 3))]}, "order[0]: found 1 -> 3; expected edges of an app"),
     ({"order": CIRCLE}, "order: found connection 0 -> 1 in, or after, a circle of constraints"),
     ({"order": [CIRCLE[1][:1] * 2]}, "order: found connection 1 -> 2 in, or after, a circle of"),
 ]

@@ -31,6 +31,7 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.units import rate, size
 from netloom.base.words import counted, listed
+from netloom.bounds.demand import apart
 from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import (
     CHUNKS,
@@ -180,9 +181,6 @@ def joint(network: RankNetwork) -> Joint:
     >>> found.upper, float(found.rate * found.trees.sum())
     (1.0, 1.0)
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     ways = optimum(network).rate, optimum(network.reversed()).rate
     each = ways[0] * ways[1] / (ways[0] + ways[1])  # of a root, one collective after the other
     ranks, flows = network.num_ranks, network.num_ranks * network.num_links
@@ -194,9 +192,9 @@ def joint(network: RankNetwork) -> Joint:
         if packs or best == each * ranks or flows > MANY_FLOWS:
             upper, prices = float(best), group_prices(network, groups)
         if packs and best > each * ranks and flows <= MANY_FLOWS:
-            graph = csr_array((np.ones(network.num_links), (network.source, network.target)))
-            middle = int(dijkstra(graph).max(axis=1).argmin())  # the others are near
-            _, weights, out, _ = solved(network, middle)
+            ends, even = (network.source, network.target), np.ones(network.num_links)
+            hops = apart(ends, even, ranks, np.arange(ranks)).max(axis=1)
+            _, weights, out, _ = solved(network, int(hops.argmin()))  # a root in the middle
     if prices is None:
         upper, weights, out, prices = solved(network)
     near = [Fraction(value).limit_denominator(SMOOTH) for value in [*weights, *out]]

@@ -47,7 +47,7 @@ from netloom.base.errors import InputError
 from netloom.base.units import rate
 from netloom.base.words import counted, listed
 from netloom.bounds.cuts import pods
-from netloom.bounds.demand import leading_out
+from netloom.bounds.demand import apart, leading_out
 from netloom.phases.collectives.kernels.trees import INFINITE, fill_arcs, first_short, join_groups
 from netloom.phases.collectives.network import RankNetwork, rank_network
 from netloom.phases.collectives.schedules import Prices
@@ -290,6 +290,19 @@ def _move(left: Ints, ways: Shares, before: int, through: int, after: int, moved
         moved -= most
 
 
+def straight(network: RankNetwork, way: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a way without its loops: each vertex is left by the link that left it last.
+
+    Ways through switches that are split off one after the other may come back to where they were.
+    """
+    leaves = {int(network.source[link]): link for link in way}
+    links, here = list[int](), int(network.source[way[0]])
+    while here != network.target[way[-1]]:
+        links.append(leaves[here])
+        here = int(network.target[leaves[here]])
+    return tuple(links)
+
+
 @dataclass(frozen=True, eq=False)
 class Forest:
     """Batches of out-trees over the ranks, and the links that each of their edges takes.
@@ -382,7 +395,7 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
     # batches are cut where one way of a link is full and the next begins
     numbers: dict[tuple[int, ...], int] = {}
     ends = zip(source.tolist(), target.tolist(), strict=True)
-    rest = {pair: list(ways[pair]) for pair in ends}
+    rest = {pair: [(most, straight(network, way)) for most, way in ways[pair]] for pair in ends}
     roots, sizes, parents, routes = [], [], [], []
     for root, multiplicity, order, entered in batches:
         above = np.where(entered >= 0, source[entered], -1).astype(np.int32)
@@ -516,9 +529,6 @@ def least_time(
     >>> least_time("all-reduce", nodes, np.arange(128), by_node=True).per_byte * 8
     1.875
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     if collective not in COLLECTIVES:
         raise InputError("collective", f"'{collective}'", ", ".join(COLLECTIVES))
     given = np.asarray(host_of)
@@ -539,15 +549,13 @@ def least_time(
     ranks = _Ranks(collective, network, weight, int(place[root]), ports)
     # the least latency between any two hosts, and that of the two that are furthest
     hosts = len(places)
-    graph = csr_array(
-        (network.latency, (network.source, network.target)), shape=(network.num_vertices,) * 2
-    )
+    ends = network.source, network.target
     if collective in ("reduce", "gather"):
-        graph = csr_array(graph.T)
+        ends = ends[::-1]
     some = np.unique(np.linspace(0, hosts - 1, min(hosts, MOST_SOURCES)).astype(np.int64))
     if collective in ("broadcast", "reduce", "gather", "scatter"):
         some = np.array([ranks.root])
-    times = dijkstra(graph, indices=some)[:, :hosts]
+    times = apart(ends, network.latency, network.num_vertices, some)[:, :hosts]
     if not np.isfinite(times).all():
         raise InputError(topology.name, "pieces", "ranks that can all reach each other")
     leave, come = network.source < hosts, network.target < hosts
@@ -674,9 +682,6 @@ def _ways(ranks: _Ranks) -> Iterator[tuple[float, str]]:
 
     Also of the channels of each dimension of a mesh or torus alone, which bytes cannot avoid.
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     network, hosts = ranks.network, len(ranks.weight)
     ends = network.source, network.target
     lengths = [(np.ones(network.num_links), "all channels")]
@@ -691,9 +696,8 @@ def _ways(ranks: _Ranks) -> Iterator[tuple[float, str]]:
             along = (one != other).astype(np.float64)
             lengths.append((along, f"the channels of dimension {number}"))
     for length, said in lengths:
-        graph = csr_array((length, ends), shape=(network.num_vertices,) * 2)
-        apart = dijkstra(graph, indices=np.arange(hosts))[:, :hosts]
-        size = float(ranks.weight @ apart @ ranks.weight) / ranks.total
+        ways = apart(ends, length, network.num_vertices, np.arange(hosts))[:, :hosts]
+        size = float(ranks.weight @ ways @ ranks.weight) / ranks.total
         room = float(length @ network.rate)
         if room:
             yield size / room, f"Shortest ways fill {said}."
