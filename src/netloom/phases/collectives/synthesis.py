@@ -7,10 +7,10 @@ all-gather. One collective after the other is not the best if hosts differ (mesh
 Then it is better to use roots in the middle, and to divide links unevenly between both directions.
 A linear program finds the weights of the roots and the shares of each link for out-trees and for
 in-trees. Every rank must be able to receive from all roots and send to all. Trees are packed in
-both, one pair per unit of weight, and pipelined. If only ranks forward and every cable is as fast
-both ways, the weakest groups of ranks are the bound, and one root in the middle is enough. If
-reduce-scatter followed by all-gather already meets that bound, no program is solved, nor where it
-is large.
+both, one pair per unit of weight, and pipelined. In large networks in which only ranks forward, and
+every cable is as fast both ways, one root in the middle is enough. The weakest groups of ranks are
+the bound there. If reduce-scatter followed by all-gather already meets that bound, no program is
+solved, nor where it is too large.
 
 In an all-to-all, what a rank sends to all others is one commodity, for only totals matter on the
 links: N · links variables instead of N² · links. The program's flows are peeled into paths. Each is
@@ -124,7 +124,8 @@ def prices_of(tables: Floats, level: Floats) -> Prices:
 
 MOST_FLOWS, MANY_FLOWS, FEW_FLOWS = 400_000, 40_000, 10_000
 """A linear program of more variables is refused, one of all-reduce with more not solved (it takes
-a minute and more). One of fewer than the last is left to the simplex method."""
+a minute and more). One of fewer than the last is left to the simplex method, and to both kinds of
+trees."""
 
 SMOOTH = 5040
 """Largest denominator of weights and shares that is looked for, before they are rounded."""
@@ -187,8 +188,8 @@ def joint(network: RankNetwork) -> Joint:
     weights, out, prices = np.zeros(0), np.zeros(0), None
     if flows <= MOST_GROUPED:
         groups = weakest_groups(network)
-        best, turned = least_out(network, groups) / 2, mirrored(network)
-        packs = turned is not None and network.num_vertices == ranks
+        best, large = least_out(network, groups) / 2, 2 * flows > FEW_FLOWS
+        packs = large and network.num_vertices == ranks and mirrored(network) is not None
         if packs or best == each * ranks or flows > MANY_FLOWS:
             upper, prices = float(best), group_prices(network, groups)
         if packs and best > each * ranks and flows <= MANY_FLOWS:
@@ -244,7 +245,7 @@ def solved(network: RankNetwork, root: int | None = None) -> tuple[float, Floats
     The optimum is in units of the network's capacity. Weights are float64[num_ranks], shares
     float64[num_links]. Switches forward and neither copy nor add: of out-trees, and of in-trees,
     as much enters as leaves them. If every link has one the other way, in-trees are out-trees
-    turned round: the mean of an optimum and the same turned round is one, too. Then the program
+    turned round: the mean of an optimum and the same turned round is one, too. Then a large program
     has the out-trees alone, and both ways of a cable have its capacity together.
 
     Parameters
@@ -268,8 +269,8 @@ def solved(network: RankNetwork, root: int | None = None) -> tuple[float, Floats
     from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
-    turned, roots = mirrored(network), np.arange(ranks) if root is None else np.array([root])
-    kinds = 2 if turned is None else 1
+    turned = mirrored(network) if 2 * ranks * links > FEW_FLOWS else None
+    roots, kinds = np.arange(ranks) if root is None else np.array([root]), 1 + (turned is None)
     flows = kinds * ranks * links
     leaving = _leaving(network, flows)
     shares = slice(len(roots), len(roots) + kinds * links)
@@ -367,8 +368,9 @@ def all_reduce(asked: Asked) -> Timed:
     every, total = np.full(len(multiplicity), EVERYBODY, np.int32), int(out.trees.sum())
     roots = np.count_nonzero(out.trees)
     pairs = total / roots
-    each = pairs if pairs <= FEW_TREES or roots == 1 else 1  # chunks of a tree, or of a root
-    most = 1.5 * CHUNKS[-1] / each * network.num_ranks / roots  # about as many as of all-gathers
+    few = pairs <= FEW_TREES
+    each = pairs if few or roots == 1 else 1  # chunks of a root: many of each tree, or of all
+    most = 1.5 * CHUNKS[-1] / (each if few else 1)  # about as many of each root as given
     chunks = (asked.chunks,) if asked.chunks else CHUNKS
     tried = [many for many in chunks if many <= most] or chunks[:1]
     share = multiplicity.astype(np.float64)
