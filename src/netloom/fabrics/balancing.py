@@ -677,7 +677,7 @@ class Judge:
     ) -> Candidate:
         """Return how good a table is, whose busiest channel takes so long.
 
-        Where one of the ``rivals`` surpasses it, only the shifts that show this are looked at.
+        If one of the ``rivals`` surpasses it, only the shifts that show this are looked at.
         """
         rows = table.next_channel
         bisection = float(self.permuted(self.matchings, rows)[1].mean())

@@ -50,7 +50,7 @@ from netloom.bounds.cuts import pods
 from netloom.bounds.demand import apart, leading_out
 from netloom.phases.collectives.kernels.trees import INFINITE, fill_arcs, first_short, join_groups
 from netloom.phases.collectives.network import RankNetwork, rank_network
-from netloom.phases.collectives.schedules import Prices
+from netloom.phases.collectives.schedules import INTO, Prices
 from netloom.topology import Cube, Topology
 from netloom.topology.core import joined
 from netloom.workload.programs.collectives.program import COLLECTIVES, least_seconds
@@ -578,21 +578,21 @@ def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
     # what the host with the most to send or to receive through its port takes
     own, port = ranks.weight, ranks.port
     others = (ranks.total - own) / ranks.total
+    all_of_it, at_root = float(1 / port.min()), float(others[ranks.root] / port[ranks.root])
     most = {
         "all-reduce": 2 * (len(own) - 1) / float(port.sum()),
         "all-to-all": float((own * others / port).max()),
-        "broadcast": float(1 / port.min()),
-        "reduce": float(1 / port.min()),
-        "gather": float(others[ranks.root] / port[ranks.root]),
-        "scatter": float(others[ranks.root] / port[ranks.root]),
+        "broadcast": all_of_it,
+        "reduce": all_of_it,
+        "gather": at_root,
+        "scatter": at_root,
     }.get(ranks.collective, float((others / port).max()))
     yield most, f"Each node sends and receives {rate(float(port.min()))}."
-    gathers = {"all-gather": False, "reduce-scatter": True, "broadcast": False, "reduce": True}
     one = np.zeros_like(ranks.weight)
     one[ranks.root] = 1
-    if ranks.collective in gathers:
+    if ranks.collective in ("all-gather", "broadcast", *INTO):
         whole = ranks.collective in ("broadcast", "reduce")
-        yield _cut(ranks, one if whole else ranks.weight, backwards=gathers[ranks.collective])
+        yield _cut(ranks, one if whole else ranks.weight, backwards=ranks.collective in INTO)
         return
     if ranks.collective == "all-reduce":
         yield _cut(ranks, one, backwards=False)
