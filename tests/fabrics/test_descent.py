@@ -1,5 +1,6 @@
 """Kernels of balanced tables against slow twins, and what must hold of every round."""
 
+from dataclasses import replace
 from itertools import chain
 
 import networkx as nx
@@ -187,3 +188,18 @@ def test_figures_of_the_search_are_those_of_contention():
     assert np.allclose(shares, effective_bisection(net, whole, samples=20, seed=7).shares)
     longest = judge.permuted(judge.shifts, table)[0]
     assert longest.tolist() == shift_loads(net, whole).longest_time.tolist()
+
+
+def test_shifts_of_a_table_that_is_surpassed_end_with_the_first_that_shows_it():
+    net = topology("leaf-spine:4x3x3")
+    judge = judge_of(problem_of(net, shortest_ways(net)), 7, 20)
+    table = ENGINES["minhop"](net)
+    whole = judge.judged(table, 9.0)
+    times = judge.permuted(judge.shifts, table.next_channel)[0].tolist()
+    first = times.index(whole.shift_max)
+    some = judge.permuted(judge.shifts, table.next_channel, whole.shift_max)[0].tolist()
+    assert some == times[: first + 1] + [0.0] * (len(times) - first - 1)
+    rival = replace(whole, shift_max=1.0)
+    assert rival.surpasses(judge.judged(table, 9.0, rivals=[rival]))
+    other = judge.judged(table, 9.0, rivals=[replace(rival, bisection=0.0)])
+    assert (other.shift_max, other.shift_mean) == (whole.shift_max, whole.shift_mean)

@@ -20,6 +20,29 @@ BLOCK = 2**17
 """Pairs that are looked at a time."""
 
 
+def apart(ends: tuple[Ints, Ints], lengths: Floats, count: int, starts: Ints) -> Floats:
+    """Return how far vertices are from some of them, float64[starts, count]. Inf: no way.
+
+    Parameters
+    ----------
+    ends, lengths
+        The source and target of each channel, and its length. No two join the same vertices.
+    count
+        Number of vertices.
+    starts
+        Those to start from.
+
+    Examples
+    --------
+    >>> apart((np.array([0, 1]), np.array([1, 2])), np.array([2.0, 3.0]), 3, np.array([0]))
+    array([[0., 2., 5.]])
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    return np.asarray(dijkstra(csr_array((lengths, ends), shape=(count, count)), indices=starts))
+
+
 class Demand(NamedTuple):
     """Flits per cycle from every host to every other at load 1: products, and pairs.
 

@@ -36,7 +36,7 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.words import counted
 from netloom.bounds.cuts import fullest_rows, grid_lines, pods, router_sets, undivided
-from netloom.bounds.demand import Demand, all_to_all, between, crossing, leading_out
+from netloom.bounds.demand import Demand, all_to_all, apart, between, crossing, leading_out
 from netloom.routing.ragged import legs, legs_between
 from netloom.topology import Topology
 from netloom.topology.core import joined
@@ -97,12 +97,7 @@ class _Arcs:
 
     def distances(self, lengths: Floats, starts: NDArray[np.intp]) -> Floats:
         """Return float64[starts, routers], how far each router is from each of ``starts``."""
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import dijkstra
-
-        graph = csr_array((lengths, (self.source, self.target)), shape=(self.routers, self.routers))
-        found: Floats = dijkstra(graph, indices=starts)
-        return found
+        return apart((self.source, self.target), lengths, self.routers, starts)
 
 
 def busiest_bound(topology: Topology, *, hosts: Ints | None = None) -> Bound:
@@ -225,7 +220,7 @@ def _bound(topology: Topology, demand: Floats, unit: str) -> Bound:
     best = max(candidates, key=lambda each: each.value, default=Bound(0.0, ""))
     if best.value == 0:
         return Bound(0.0, "nothing has to cross a channel between routers", exact=True)
-    lengths = _best_lengths(arcs, demand)
+    lengths = _best_lengths(arcs, demand, best.value * (1 + TOLERANCE))
     if lengths is None:
         return best
     value = _by_lengths(arcs, demand, lengths)
@@ -299,11 +294,12 @@ def _together(topology: Topology, part: Ints) -> Callable[[int], str]:
     return name_of
 
 
-def _best_lengths(arcs: _Arcs, demand: Floats) -> Floats | None:
+def _best_lengths(arcs: _Arcs, demand: Floats, enough: float) -> Floats | None:
     """Return lengths that give the best bound, by linear programming. None if that is too large.
 
     The program has for each router that packets go to a flow from all others, and asks for the
-    least time of the busiest arc.
+    least time of the busiest arc. First the flows take only ways with the fewest hops: if their
+    time is no more than ``enough``, which is a bound already, no lengths give a better one.
     """
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, eye_array, hstack, kron
@@ -321,16 +317,21 @@ def _best_lengths(arcs: _Arcs, demand: Floats) -> Floats | None:
     keep = np.ones((many, arcs.routers), np.bool_)
     keep[np.arange(many), sinks] = False
     flows, sent = flows[keep.ravel()], sent[keep]
-    no_time = coo_array((flows.shape[0], 1))
     shared = kron(np.ones((1, many)), eye_array(count), format="csr")
-    solved: Any = linprog(
-        np.append(np.zeros(count * many), 1.0),
-        A_ub=hstack([shared, coo_array(-arcs.room[:, None])], format="csr"),
-        b_ub=np.zeros(count),
-        A_eq=hstack([flows, no_time], format="csr"),
-        b_eq=sent,
-        method="highs-ipm",
-    )
+    no_time = coo_array((flows.shape[0], 1))
+    hops = arcs.distances(np.ones(count), np.arange(arcs.routers))[:, sinks]
+    nearer = (hops[arcs.source] == hops[arcs.target] + 1).T.ravel()
+    for used in (nearer, np.ones(count * many, np.bool_)):
+        solved: Any = linprog(
+            np.append(np.zeros(np.count_nonzero(used)), 1.0),
+            A_ub=hstack([shared[:, used], coo_array(-arcs.room[:, None])], format="csr"),
+            b_ub=np.zeros(count),
+            A_eq=hstack([flows[:, used], no_time], format="csr"),
+            b_eq=sent,
+            method="highs-ipm",
+        )
+        if solved.status == 0 and solved.fun <= enough:
+            break
     if solved.status != 0:
         return None
     lengths = np.maximum(-solved.ineqlin.marginals, 0.0)

@@ -11,7 +11,7 @@ enough. Every router gets a height of its own. A channel leads up where its targ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from heapq import heappop, heappush
@@ -494,8 +494,9 @@ class Search:
 
     def look_at(self, table: Ints, longest: float, *, one_lane: bool) -> None:
         """Judge a table, and keep it if no other surpasses it."""
-        new = self.judge.judged(ForwardingTable("balanced", table), longest)
-        if any(each.surpasses(new) for each in [*self.found, *self.waiting]):
+        rivals = [*self.found, *self.waiting]
+        new = self.judge.judged(ForwardingTable("balanced", table), longest, rivals=rivals)
+        if any(each.surpasses(new) for each in rivals):
             return
         new = replace(new, table=ForwardingTable("balanced", table.copy()))
         if one_lane:
@@ -658,26 +659,41 @@ class Judge:
     matchings: Draws
     shifts: Draws
 
-    def judged(self, table: ForwardingTable, longest: float, lanes: int = 1) -> Candidate:
-        """Return how good a table is, whose busiest channel takes so long."""
+    def judged(
+        self,
+        table: ForwardingTable,
+        longest: float,
+        lanes: int = 1,
+        rivals: Sequence[Candidate] = (),
+    ) -> Candidate:
+        """Return how good a table is, whose busiest channel takes so long.
+
+        If one of the ``rivals`` surpasses it, only the shifts that show this are looked at.
+        """
         rows = table.next_channel
-        share = self.permuted(self.matchings, rows)[1]
-        shift = self.permuted(self.shifts, rows)[0]
-        return Candidate(
+        bisection = float(self.permuted(self.matchings, rows)[1].mean())
+        found = Candidate(
             all_to_all=longest,
-            bisection=float(share.mean()),
-            shift_max=float(shift.max(initial=0.0)),
-            shift_mean=float(shift.mean()),
+            bisection=bisection,
+            shift_max=np.inf,
+            shift_mean=np.inf,
             lanes=lanes,
             table=table,
         )
+        enough = min((each.shift_max for each in rivals if each.surpasses(found)), default=np.inf)
+        shift = self.permuted(self.shifts, rows, enough)[0]
+        worst, mean = float(shift.max(initial=0.0)), float(shift.mean())
+        return replace(found, shift_max=worst, shift_mean=mean)
 
-    def permuted(self, draws: Draws, table: Ints) -> tuple[Floats, ...]:
-        """Return the longest time and the mean share of each permutation, under a table."""
+    def permuted(self, draws: Draws, table: Ints, enough: float = np.inf) -> tuple[Floats, ...]:
+        """Return the longest time and the mean share of each permutation, under a table.
+
+        Those after the first that takes ``enough`` are not looked at.
+        """
         from netloom.fabrics.kernels.figures import permuted
 
-        problem = self.problem
-        found: tuple[Floats, ...] = permuted(table, *draws, problem.wiring[1], problem.bandwidth)
+        wires = self.problem.wiring[1], self.problem.bandwidth
+        found: tuple[Floats, ...] = permuted(table, *draws, *wires, enough)
         return found
 
 

@@ -6,7 +6,7 @@ It knows the network, the connections and what a plan says of them, and counts e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -295,31 +295,22 @@ def _time_order(plan: Plan, timetable: Timetable) -> None:
         raise broken("order", where, found, wanted)
 
 
-class _Work(NamedTuple):
-    """Connections at processors or channels: one row for each at each."""
-
-    place: Ints
-    connection: Ints
-    what: str
-
-
 def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> None:
     """Judge what each serves: sends and receives apart where it does both at once."""
     clocks = plan.connections.words * costs.clocks_per_word
     given, every = plan.connections, np.arange(len(plan.connections))
     sent, received = given.source.astype(np.int64), given.target.astype(np.int64)
     both = np.concatenate([sent, received]), np.concatenate([every, every])
-    works = [_Work(*both, "sends and receives")]
+    works = [(*both, "sends and receives")]
     if costs.both_ways:
-        works = [_Work(sent, every, "sends"), _Work(received, every, "receives")]
-    if timetable.kind == "streaming":
-        for work in works:
-            _overwork(plan, timetable, work, clocks, "node")
-        return
+        works = [(sent, every, "sends"), (received, every, "receives")]
     busy = timetable.end > timetable.start  # others take no time
-    for work in works:  # is a processor at two connections at once?
-        at_work = busy[work.connection]
-        place, connection = work.place[at_work], work.connection[at_work]
+    for place, connection, what in works:
+        if timetable.kind == "streaming":
+            _overwork(plan, timetable, (place, connection, what), clocks, "node")
+            continue
+        at_work = busy[connection]  # is a processor at two connections at once?
+        place, connection = place[at_work], connection[at_work]
         phase = plan.phase[connection]
         order = np.lexsort((timetable.start[connection], place, phase))
         place, connection, phase = place[order], connection[order], phase[order]
@@ -331,32 +322,34 @@ def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> None:
             start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
             begun = f"connection {second} from clock {_clocks(start)} on"
             lasting = f"{begun}, while {first} lasts until {_clocks(end)}"
-            raise broken("timetable", where, lasting, f"one at a time of its {work.what}")
+            raise broken("timetable", where, lasting, f"one at a time of its {what}")
 
 
 def _channels(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> None:
     if timetable.kind == "timetable":
         return
     connection = np.repeat(np.arange(len(plan.connections)), plan.routes.lengths)
-    work = _Work(plan.routes.channels.astype(np.int64), connection, "words")
     clocks = plan.connections.words * costs.channel_clocks_per_word
+    work = plan.routes.channels.astype(np.int64), connection, "words"
     _overwork(plan, timetable, work, clocks, "channel")
 
 
 def _overwork(
     plan: Plan,
     timetable: Timetable,
-    work: _Work,
+    work: tuple[Ints, Ints, str],
     clocks: NDArray[Any],
     kind: Literal["node", "channel"],
 ) -> None:
     """Refuse that more has ended by some clock than a processor or channel can have done.
 
     By the end of each connection, all that have ended at its place fit in since the first began.
+    ``work``: places, the connection at each, and what is done there.
     """
-    end_of, phase_of = timetable.end[work.connection], plan.phase[work.connection]
-    order = np.lexsort((end_of, work.place, phase_of))
-    place, connection = work.place[order], work.connection[order]
+    place, connection, what = work
+    end_of, phase_of = timetable.end[connection], plan.phase[connection]
+    order = np.lexsort((end_of, place, phase_of))
+    place, connection = place[order], connection[order]
     phase, end = phase_of[order], end_of[order]
     new = np.ones(len(place), bool)
     new[1:] = (place[1:] != place[:-1]) | (phase[1:] != phase[:-1])
@@ -371,7 +364,7 @@ def _overwork(
     if (at := first_wrong(excess > _slack(timetable))) is not None:
         namer = plan.topology.name_of if kind == "node" else plan.topology.channel_name
         span = f"clock {_clocks(began[at])} to {_clocks(end[at])}"
-        found = f"{_clocks(done[at])} clocks of {work.what} from {span}"
+        found = f"{_clocks(done[at])} clocks of {what} from {span}"
         found += f", {_clocks(excess[at])} too many"
         where = f"phase {phase[at]}, {kind} {namer(int(place[at]))}"
         raise broken("timetable", where, found, f"at most {_clocks(end[at] - began[at])}")

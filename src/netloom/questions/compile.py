@@ -25,7 +25,7 @@ from netloom.contention import ConSetCosts, MessageCosts, conset_clocks
 from netloom.drawing.save import check_writable, make_folder
 from netloom.drawing.timelines import Timeline
 from netloom.phases import Connections, Plan, Timetable, connections, plan_files, write_plan
-from netloom.phases.plan.plans import MOST_WORDS, connection_order
+from netloom.phases.plan.plans import MOST_WORDS
 from netloom.phases.timetables import (
     Limit,
     Predicted,
@@ -526,7 +526,6 @@ def prepare(question: CompileQuestion) -> MappedPattern:
     network, _ = named.network_of(question)
     check_alike(network, "compiled phases")
     graph = named.read_program(question.app, messages=None, parts=question.parts)
-    order = connection_order(question.order, graph)
     node_of = named.placed(question, graph, network)
     given = connections(
         graph,
@@ -534,7 +533,7 @@ def prepare(question: CompileQuestion) -> MappedPattern:
         network.num_hosts,
         words=question.words,
         word_bytes=question.word_bytes,
-        order=order,
+        order=question.order,
         group=network.local_group,
     )
     weight: Literal["bytes", "uniform"] = "bytes" if question.words is None else "uniform"

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import Asked
-from netloom.phases.collectives.synthesis import exchange, joint, paths_of, synthesised
+from netloom.phases.collectives.synthesis import exchange, joint, paths_of, solved, synthesised
 from netloom.phases.collectives.trees import optimum, packed
 from netloom.topology import topology
 from tests.phases.collectives.boxes import a100, box, made, plain
@@ -76,6 +76,31 @@ def test_chunks_of_few_trees_are_all_equally_large():
     found = synthesised(Asked(box("dgx1"), "all-reduce", 1e9))
     assert np.ptp(found.program.chunk_size) < 1e-12
     assert found.efficiency > 0.9995
+
+
+def test_where_the_program_is_large_one_collective_follows_the_other():
+    found, each = joint(plain("mesh:16x16")), optimum(plain("mesh:16x16")).bandwidth / 2
+    assert found.rate * int(found.trees.sum()) == each
+    assert found.upper == pytest.approx(480 / 255)  # cables per group less one
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x4", "mesh:3x3x2", "line:5", "jellyfish:8x3x1"])
+def test_one_root_in_the_middle_is_enough_if_only_ranks_forward(spec, monkeypatch):
+    monkeypatch.setattr("netloom.phases.collectives.synthesis.FEW_FLOWS", 0)
+    net = plain(spec)
+    found = joint(net)
+    assert np.count_nonzero(found.trees) == 1 or spec.startswith("jellyfish")
+    assert float(found.rate * int(found.trees.sum())) == pytest.approx(solved(net)[0])
+    assert found.upper == pytest.approx(solved(net)[0])
+
+
+def test_the_program_of_both_kinds_of_trees_says_the_same_as_that_of_one(monkeypatch):
+    for spec in ("mesh:3x3", "leaf-spine:2x2x3", "dgx1"):
+        net = box(spec) if spec == "dgx1" else plain(spec)
+        one = solved(net)[0]
+        with monkeypatch.context() as patch:
+            patch.setattr("netloom.phases.collectives.synthesis.FEW_FLOWS", 0)
+            assert solved(net)[0] == pytest.approx(one)
 
 
 TE_CCL_NDV2_2 = 3.524

@@ -1,5 +1,7 @@
 """Trees that reach the optimum, verified one by one, on published and on random networks."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.base.errors import InputError
 from netloom.phases.collectives.network import rank_network
-from netloom.phases.collectives.trees import forest, optimum
+from netloom.phases.collectives.trees import forest, optimum, straight
 from netloom.topology import topology
 from tests.phases.collectives.boxes import a100, box, plain
 from tests.phases.collectives.verified import faults
@@ -71,6 +73,17 @@ def test_trees_on_any_even_network(graph, data):
     weights = np.array([data.draw(st.integers(0, 2)) for _ in ranks])
     weights = weights if weights.any() else None
     assert faults(forest(optimum(net, weights))) == []
+
+
+def test_trees_take_no_vertex_of_a_route_twice():
+    """Ways through switches that are split off one after the other may come back."""
+    net = rank_network(topology("leaf-spine:3x2x4"), range(10))
+    routes = forest(optimum(net)).routes
+    entered = list(zip(routes.owners().tolist(), net.target[routes.values].tolist(), strict=True))
+    assert len(set(entered)) == len(entered)
+    twice = (0, 1, 2, 3)  # from rank 0 through a leaf, up and down again, to rank 1
+    ring = replace(net, source=np.array([0, 2, 3, 2]), target=np.array([2, 3, 2, 1]))
+    assert straight(ring, twice) == (0, 3)
 
 
 def test_a_switch_that_is_not_even_is_refused():

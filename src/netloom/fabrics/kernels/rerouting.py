@@ -160,7 +160,7 @@ def _score(load, speed):
 # -- for all hosts ---------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state, rules):
     """Give every destination of ``turns`` new paths, in that order.
 
@@ -176,24 +176,29 @@ def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state,
     """
     near, falls, height, row_of_exit = ways
     target, num_routers = wiring[1], table.shape[1]
-    order = np.empty(num_routers, np.int32)
-    offsets = np.empty(num_routers + 1, np.int64)
-    channels = np.empty(len(target), np.int32)
-    listed = (order, offsets, channels)
+    own, few = state[1], state[2].shape[1] == 0
+    lists = 1 if few else len(near)  # in large networks exits come one after the other
+    orders = np.empty((lists, num_routers), np.int32)
+    offsets = np.empty((lists, num_routers + 1), np.int64)
+    channels = np.empty((lists, len(target)), np.int32)
+    known_of, listed_of = np.empty(lists, np.int64), np.full(lists, -1, np.int64)
     queue = np.empty(num_routers, np.int32)
     seen = np.full(num_routers, -1, np.int64)
     cost = np.empty(num_routers, np.float64)
     pick = np.empty(num_routers, np.int32)
     before, earlier = np.empty((2, num_routers), np.int32)
-    own, few = state[1], state[2].shape[1] == 0
     turned = few or rules[1] > 0
-    known, end, moved = 0, -1, 0
+    moved = 0
     for destination in turns:
         row, weights = table[destination], sent[:, destination % sent.shape[1]]
-        if ends[destination] != end:
-            end = ends[destination]
-            place = row_of_exit[end]
-            known = list_ways(near[place], falls[place], height, wiring, order, offsets, channels)
+        end = ends[destination]
+        place = row_of_exit[end]
+        kept = place % lists
+        listed = (orders[kept], offsets[kept], channels[kept])
+        if listed_of[kept] != place:
+            listed_of[kept] = place
+            known_of[kept] = list_ways(near[place], falls[place], height, wiring, *listed)
+        known, order = known_of[kept], orders[kept]
         earlier[:] = row
         before[:] = old[destination] if rules[3] > 0 else row
         follow(row, end, weights, column, target, state, -1)
@@ -236,16 +241,17 @@ def search(router, end, weight, source, mark, queue, seen, listed, laid, target,
     queue[0], count, done = router, 1, 0
     seen[router] = mark
     while done < count:  # the routers that it may touch, from far to near
-        at = queue[done]
+        at = np.uint64(queue[done])
         done += 1
-        if at == end:
+        if at == np.uint64(end):
             continue
-        low = offsets[at]
-        for slot in range(low, offsets[at + 1] if row[at] < 0 else low + 1):
-            after = target[channels[slot] if row[at] < 0 else row[at]]
+        fixed, low = row[at], offsets[at]
+        for slot in range(low, offsets[at + np.uint64(1)] if fixed < 0 else low + 1):
+            channel = np.uint64(channels[np.uint64(slot)] if fixed < 0 else fixed)
+            after = np.uint64(target[channel])
             if seen[after] != mark:
                 seen[after] = mark
-                queue[count] = after
+                queue[np.uint64(count)] = after
                 count += 1
     for step in range(count - 1, -1, -1):
         if queue[step] != end:
@@ -269,15 +275,16 @@ def cheapest(router, weight, source, listed, laid, target, state, rules):
     _, offsets, channels = listed
     load, own, from_router, bandwidth, slowness = state
     own_share, strength, aim, change = rules
+    router = np.uint64(router)  # unsigned: not counted from the end
     fixed = row[router]
-    least, chosen = np.inf, -1
+    least, chosen = np.inf, np.int32(-1)
     low = offsets[router]
-    for slot in range(low, offsets[router + 1] if fixed < 0 else low + 1):
-        channel = channels[slot] if fixed < 0 else fixed
+    for slot in range(low, offsets[router + np.uint64(1)] if fixed < 0 else low + 1):
+        channel = np.uint64(channels[np.uint64(slot)] if fixed < 0 else fixed)
         rate = bandwidth[channel]
         paid = float(load[channel])
         if source >= 0:
-            paid = (paid - own_share * from_router[channel, source]) * (weight / rate)
+            paid = (paid - own_share * from_router[channel, np.uint64(source)]) * (weight / rate)
         else:
             paid *= slowness[channel]
         if strength > 0:
@@ -285,11 +292,11 @@ def cheapest(router, weight, source, listed, laid, target, state, rules):
             more = over + weight / rate
             if more > 0:
                 paid += strength * (more * more - (over * over if over > 0 else 0.0))
-        if fixed < 0 and channel != before[router] and before[router] >= 0:
+        if fixed < 0 and np.int32(channel) != before[router] and before[router] >= 0:
             paid += change
-        paid += cost[target[channel]]
-        if paid < least or (paid == least and channel == before[router]):
-            least, chosen = paid, channel
+        paid += cost[np.uint64(target[channel])]
+        if paid < least or (paid == least and np.int32(channel) == before[router]):
+            least, chosen = paid, np.int32(channel)
     cost[router], pick[router] = least, chosen
 
 

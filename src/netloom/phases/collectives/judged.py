@@ -149,7 +149,7 @@ def _check_routes(schedule: Schedule) -> None:
     network, program, routes = schedule.network, schedule.program, schedule.routes
     if (empty := first_wrong(routes.lengths == 0)) is not None:
         raise broken("route", _message(schedule, empty), "no channels", "at least one")
-    message = np.repeat(np.arange(program.num_messages), routes.lengths)
+    message = routes.owners()
     first = np.zeros(len(message), np.bool_)
     first[routes.offsets[:-1]] = True
     last = np.append(first[1:], True)[: len(message)]
@@ -190,7 +190,7 @@ def _check_rates(schedule: Schedule) -> float:
     ends = network.source * np.int64(len(network.labels)) + network.target
     _, link = np.unique(ends, return_inverse=True)
     room: Floats = np.bincount(link, network.rate).astype(np.float64)
-    message = np.repeat(np.arange(program.num_messages), routes.lengths)
+    message = routes.owners()
     where, taken = link[routes.values], np.minimum(size / sending, slowest)[message]
     begins = schedule.start, schedule.end - sending
     peaks = [_overfull(each[message], sending[message], taken, where, room) for each in begins]

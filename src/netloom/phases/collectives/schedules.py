@@ -45,6 +45,7 @@ from netloom.base.errors import InputError
 from netloom.base.provenance import Provenance
 from netloom.base.textfiles import read_text, replacing
 from netloom.base.words import listed
+from netloom.bounds.demand import apart
 from netloom.phases.plan_files import Record, Text, read_record
 from netloom.routing import Paths
 from netloom.simulation.figures import mean_rates
@@ -261,18 +262,16 @@ def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float
     The shortest way between the two ranks that are farthest apart. From the root of a broadcast, or
     to that of a reduce.
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     ranks = len(network.host)
     ends = network.source.astype(np.int64) * len(network.labels) + network.target
     _, first = np.unique(ends, return_index=True)  # parallel channels have the same latency
     pairs = network.source[first], network.target[first]
     if collective == "reduce":
         pairs = pairs[::-1]
-    graph = csr_array((network.latency[first], pairs), shape=(len(network.labels),) * 2)
     roots = np.array([root]) if collective in ("broadcast", "reduce") else np.arange(ranks)
-    return max(float(dijkstra(graph, indices=one)[:ranks].max()) for one in roots)
+    times = network.latency[first]
+    far = (apart(pairs, times, len(network.labels), one)[:ranks] for one in roots)
+    return max(float(each.max()) for each in far)
 
 
 PRICED = ("all-reduce", "all-to-all")
@@ -354,9 +353,6 @@ def priced_seconds(
     >>> priced_seconds(net, "all-to-all", 3.0, same)
     3.0
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     assert collective in PRICED, "a collective whose bound is that of a cut"
     ranks = len(network.host)
     ends = network.source.astype(np.int64) * len(network.labels) + network.target
@@ -371,17 +367,16 @@ def priced_seconds(
         np.minimum.at(least, link, each)
         return least
 
-    def apart(each: Ints, some: Ints, *, back: bool = False) -> Ints:
+    def paid_from(each: Ints, some: Ints, *, back: bool = False) -> Ints:
         """Return the distances from some ranks to all ranks: int64[…, num_ranks]."""
         ends = (links[1], links[0]) if back else links
-        graph = csr_array((each.astype(np.float64), ends), shape=(len(network.labels),) * 2)
-        found = dijkstra(graph, indices=some)[:, :ranks]
+        found = apart(ends, each.astype(np.float64), len(network.labels), some)[:, :ranks]
         assert np.isfinite(found).all(), "ranks that cannot reach each other"
         return found.astype(np.int64)
 
     if collective == "all-to-all":
         cost = table(0)
-        paid = sum(sum(row.tolist()) for row in apart(cost, np.arange(ranks)))
+        paid = sum(sum(row.tolist()) for row in paid_from(cost, np.arange(ranks)))
         return _seconds(Fraction(size_bytes) * paid / ranks, cost[link], network.rate)
     roots = np.zeros(ranks, np.int64)
     cost = np.zeros(len(pairs), np.int64)
@@ -391,7 +386,7 @@ def priced_seconds(
         for rank in range(ranks):
             each = table(kind * ranks + rank)
             if each.any():
-                roots += apart(each, np.array([rank]), back=kind == 0)[0]
+                roots += paid_from(each, np.array([rank]), back=kind == 0)[0]
                 summed += each
         cost = np.maximum(cost, summed)
     return _seconds(Fraction(size_bytes) * int(roots.min()), cost[link], network.rate)

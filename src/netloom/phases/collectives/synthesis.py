@@ -2,13 +2,15 @@
 
 All-reduce and all-to-all by linear programs: schedules, and the prices that prove their bounds.
 
-An all-reduce has in-trees and out-trees at once: up to 1.5 times reduce-scatter, then all-gather.
-One collective after the other is not the best if hosts differ (the corners of meshes, odd boxes).
+An all-reduce has in-trees and out-trees at once: up to twice as fast as reduce-scatter, then
+all-gather. One collective after the other is not the best if hosts differ (meshes, odd boxes).
 Then it is better to use roots in the middle, and to divide links unevenly between both directions.
 A linear program finds the weights of the roots and the shares of each link for out-trees and for
 in-trees. Every rank must be able to receive from all roots and send to all. Trees are packed in
-both, one pair per unit of weight, and pipelined. If reduce-scatter followed by all-gather already
-meets the bound of the weakest groups of ranks, no program is solved.
+both, one pair per unit of weight, and pipelined. In large networks in which only ranks forward, and
+every cable is as fast both ways, one root in the middle is enough. The weakest groups of ranks are
+the bound there. If reduce-scatter followed by all-gather already meets that bound, no program is
+solved, nor where it is too large.
 
 In an all-to-all, what a rank sends to all others is one commodity, for only totals matter on the
 links: N · links variables instead of N² · links. The program's flows are peeled into paths. Each is
@@ -29,6 +31,7 @@ from netloom.base.arrays import Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.units import rate, size
 from netloom.base.words import counted, listed
+from netloom.bounds.demand import apart
 from netloom.phases.collectives.network import RankNetwork
 from netloom.phases.collectives.pipelines import (
     CHUNKS,
@@ -119,11 +122,16 @@ def prices_of(tables: Floats, level: Floats) -> Prices:
     )
 
 
-MOST_FLOWS = 400_000
-"""A linear program of more variables is refused."""
+MOST_FLOWS, MANY_FLOWS, FEW_FLOWS = 400_000, 40_000, 10_000
+"""A linear program of more variables is refused, one of all-reduce with more not solved (it takes
+a minute and more). One of fewer than the last is left to the simplex method, and to both kinds of
+trees."""
 
 SMOOTH = 5040
 """Largest denominator of weights and shares that is looked for, before they are rounded."""
+
+SLIGHT = 1e-4
+"""Price of shares of links beside the gain of trees, at most."""
 
 FUZZ = 1e-7
 """What the solver leaves open."""
@@ -176,24 +184,30 @@ def joint(network: RankNetwork) -> Joint:
     """
     ways = optimum(network).rate, optimum(network.reversed()).rate
     each = ways[0] * ways[1] / (ways[0] + ways[1])  # of a root, one collective after the other
-    known = network.num_ranks * network.num_links <= MOST_GROUPED
-    groups = weakest_groups(network) if known else None
-    if groups is not None and 2 * each * network.num_ranks == least_out(network, groups):
-        upper, prices = float(each * network.num_ranks), group_prices(network, groups)
-        weights, out = np.zeros(0), np.zeros(0)
-    else:
+    ranks, flows = network.num_ranks, network.num_ranks * network.num_links
+    weights, out, prices = np.zeros(0), np.zeros(0), None
+    if flows <= MOST_GROUPED:
+        groups = weakest_groups(network)
+        best, large = least_out(network, groups) / 2, 2 * flows > FEW_FLOWS
+        packs = large and network.num_vertices == ranks and mirrored(network) is not None
+        if packs or best == each * ranks or flows > MANY_FLOWS:
+            upper, prices = float(best), group_prices(network, groups)
+        if packs and best > each * ranks and flows <= MANY_FLOWS:
+            ends, even = (network.source, network.target), np.ones(network.num_links)
+            hops = apart(ends, even, ranks, np.arange(ranks)).max(axis=1)
+            _, weights, out, _ = solved(network, int(hops.argmin()))  # a root in the middle
+    if prices is None:
         upper, weights, out, prices = solved(network)
     near = [Fraction(value).limit_denominator(SMOOTH) for value in [*weights, *out]]
     exact = np.allclose([float(value) for value in near], [*weights, *out], rtol=0, atol=FUZZ)
     exact = exact and lcm(*(value.denominator for value in near)) <= SMOOTH
-    if upper <= float(each * network.num_ranks) * (1 + FUZZ) or not (
-        exact or network.num_vertices == network.num_ranks
-    ):
-        near = [each] * network.num_ranks
+    better = len(out) and upper > float(each * ranks) * (1 + FUZZ)
+    if not better or not (exact or network.num_vertices == ranks):
+        near = [each] * ranks
         near += [Fraction(most) * each / ways[0] for most in network.capacity.tolist()]
     elif not exact:
         near = [Fraction(int((value + FUZZ) * SMOOTH), SMOOTH) for value in [*weights, *out]]
-    pairs, shares = near[: network.num_ranks], near[network.num_ranks :]
+    pairs, shares = near[:ranks], near[ranks:]
     rest = [most - share for most, share in zip(network.capacity.tolist(), shares, strict=True)]
     scale = lcm(*(value.denominator for value in near))
     whole = [int(value * scale) for value in (*pairs, *shares, *rest)]
@@ -209,12 +223,36 @@ def joint(network: RankNetwork) -> Joint:
     return Joint(network, upper, trees, out_trees, in_trees, Fraction(common, scale), prices)
 
 
-def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
+def mirrored(network: RankNetwork) -> Ints | None:
+    """Return the link the other way of each. None if some has none of the same capacity.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> mirrored(rank_network(topology("line:3")))
+    array([1, 0, 3, 2])
+    """
+    turned = np.lexsort((network.source, network.target))
+    same = np.array_equal(network.source[turned], network.target)
+    same = same and np.array_equal(network.target[turned], network.source)
+    return turned if same and np.array_equal(network.capacity[turned], network.capacity) else None
+
+
+def solved(network: RankNetwork, root: int | None = None) -> tuple[float, Floats, Floats, Prices]:
     """Return the linear program's optimum, weights, out-trees' share of links, and its prices.
 
     The optimum is in units of the network's capacity. Weights are float64[num_ranks], shares
     float64[num_links]. Switches forward and neither copy nor add: of out-trees, and of in-trees,
-    as much enters as leaves them.
+    as much enters as leaves them. If every link has one the other way, in-trees are out-trees
+    turned round: the mean of an optimum and the same turned round is one, too. Then a large program
+    has the out-trees alone, and both ways of a cable have its capacity together.
+
+    Parameters
+    ----------
+    root
+        Of all trees, if one is enough. Shares that cost least by prices of all kinds are whole
+        multiples of one unit then: their polyhedron is that of a submodular flow.
 
     Raises
     ------
@@ -231,38 +269,48 @@ def solved(network: RankNetwork) -> tuple[float, Floats, Floats, Prices]:
     from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 
     ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
-    flows = 2 * ranks * links
+    turned = mirrored(network) if 2 * ranks * links > FEW_FLOWS else None
+    roots, kinds = np.arange(ranks) if root is None else np.array([root]), 1 + (turned is None)
+    flows = kinds * ranks * links
     leaving = _leaving(network, flows)
-    columns = ranks + 2 * links + flows  # weights, out, into, and the flows of each rank
+    shares = slice(len(roots), len(roots) + kinds * links)
+    columns = shares.stop + flows  # weights, out, into, and the flows of each rank
     # what leaves a vertex less what enters it is its weight; the rank receives them all
-    own = kron(np.ones((2 * ranks, 1)), -eye_array(vertices, ranks), format="csr")
-    rows = np.repeat(np.arange(2 * ranks) * vertices + np.tile(np.arange(ranks), 2), ranks)
-    place = rows, np.tile(np.arange(ranks), 2 * ranks)
-    own = own + csr_array((np.ones(len(rows)), place), own.shape)
-    ways = np.repeat([1.0, -1.0], ranks)
-    switches = kron(eye_array(2), leaving[ranks:])
+    own = kron(np.ones((kinds * ranks, 1)), -eye_array(vertices, ranks), format="csr")
+    rows = np.repeat(np.arange(kinds * ranks) * vertices + np.tile(np.arange(ranks), kinds), ranks)
+    place = rows, np.tile(np.arange(ranks), kinds * ranks)
+    own = (own + csr_array((np.ones(len(rows)), place), own.shape))[:, roots]
+    ways = np.repeat([1.0, -1.0][:kinds], ranks)
+    switches = kron(eye_array(kinds), leaving[ranks:])
     moved = kron(diags_array(ways), leaving)
     equal = block_array([[own, None, moved], [None, switches, None]], format="csr")
-    above = kron(eye_array(2), kron(np.ones((ranks, 1)), eye_array(links)))
-    both = kron(np.ones((1, 2)), eye_array(links))
-    none = csr_array((flows, ranks))
+    above = kron(eye_array(kinds), kron(np.ones((ranks, 1)), eye_array(links)))
+    both = csr_array(kron(np.ones((1, 2)), eye_array(links)))
+    if turned is not None:
+        both = both[:, :links] + both[:, links + turned]
+    none = csr_array((flows, len(roots)))
     within = block_array([[none, -above, eye_array(flows)], [None, both, None]], format="csr")
     gain, room = np.zeros(columns), np.append(np.zeros(flows), 1.0 * network.capacity)
-    gain[:ranks] = -1
+    gain[: len(roots)] = -1
+    if root is not None:
+        gain[shares] = SLIGHT * np.random.default_rng(0).random(kinds * links)
     result = _optimum(gain, within, room, equal)
-    prices = prices_of(
-        -result.ineqlin.marginals[:flows].reshape(2 * ranks, links),
-        -result.eqlin.marginals[2 * ranks * vertices :].reshape(2, vertices - ranks),
-    )
-    return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links], prices
+    tables = -result.ineqlin.marginals[:flows].reshape(kinds * ranks, links)
+    levels = -result.eqlin.marginals[kinds * ranks * vertices :].reshape(kinds, vertices - ranks)
+    if turned is not None:
+        tables, levels = np.append(tables, tables[:, turned], 0), np.append(levels, -levels, 0)
+    prices = prices_of(tables, levels)
+    weights = np.zeros(ranks)
+    weights[roots] = result.x[: len(roots)]
+    return float(weights.sum()), weights, result.x[shares][:links], prices
 
 
-def _optimum(gain: Floats, above: Any, most: Floats, equal: Any, method: str = "highs") -> Any:
+def _optimum(gain: Floats, above: Any, most: Floats, equal: Any) -> Any:
     """Return the solution of a linear program whose equations are 0."""
     from scipy import optimize
 
     linprog: Any = optimize.linprog  # whose types know no sparse arrays
-    nothing = np.zeros(equal.shape[0])
+    nothing, method = np.zeros(equal.shape[0]), "highs" if len(gain) < FEW_FLOWS else "highs-ipm"
     found = linprog(gain, A_ub=above, b_ub=most, A_eq=equal, b_eq=nothing, method=method)
     assert found.status == 0, found.message
     return found
@@ -308,11 +356,8 @@ def all_reduce(asked: Asked) -> Timed:
     back = network.reversed()
     turned = np.lexsort((network.source, network.target))  # the link that each reversed one was
     shares = best.into[turned]
-    mirrored = np.array_equal(shares, best.out) and all(
-        np.array_equal(getattr(back, name), getattr(network, name))
-        for name in ("source", "target", "capacity")
-    )
-    into = replace(out, network=back) if mirrored else packed(back, shares, best.trees, rate)
+    same = np.array_equal(shares, best.out) and mirrored(network) is not None
+    into = replace(out, network=back) if same else packed(back, shares, best.trees, rate)
     ways, multiplicity = _pairs(out, into)
     kinds = len(out.routes.lengths), len(into.routes.lengths)
     back_ways = turned_round(into.routes)
@@ -321,9 +366,11 @@ def all_reduce(asked: Asked) -> Timed:
         np.append(out.routes.lengths, back_ways.lengths),
     )
     every, total = np.full(len(multiplicity), EVERYBODY, np.int32), int(out.trees.sum())
-    pairs = total / int((out.trees > 0).sum())  # of a root, of those that have any
-    each = pairs if pairs <= FEW_TREES else 1  # chunks of a root: many of each of few trees, or all
-    most = 1.5 * CHUNKS[-1] / each  # about as many of each root as given
+    roots = np.count_nonzero(out.trees)
+    pairs = total / roots
+    few = pairs <= FEW_TREES
+    each = pairs if few or roots == 1 else 1  # chunks of a root: many of each tree, or of all
+    most = 1.5 * CHUNKS[-1] / (each if few else 1)  # about as many of each root as given
     chunks = (asked.chunks,) if asked.chunks else CHUNKS
     tried = [many for many in chunks if many <= most] or chunks[:1]
     share = multiplicity.astype(np.float64)
@@ -434,8 +481,7 @@ def exchange(network: RankNetwork) -> Exchange:
     shared = hstack([shared, csr_array((links, 1))], format="csr")
     gain = np.zeros(flows + 1)
     gain[-1] = -1
-    method, room = "highs" if flows < 10_000 else "highs-ipm", network.capacity.astype(np.float64)
-    result = _optimum(gain, shared, room, equal, method)
+    result = _optimum(gain, shared, network.capacity.astype(np.float64), equal)
     prices = prices_of(-result.ineqlin.marginals[None], np.zeros((2, 0)))
     return Exchange(network, float(result.x[-1]), result.x[:-1].reshape(ranks, links), prices)
 

@@ -47,10 +47,10 @@ from netloom.base.errors import InputError
 from netloom.base.units import rate
 from netloom.base.words import counted, listed
 from netloom.bounds.cuts import cuts_of, first_largest, pods
-from netloom.bounds.demand import Demand, leading_out
+from netloom.bounds.demand import Demand, apart, leading_out
 from netloom.phases.collectives.kernels.trees import INFINITE, fill_arcs, first_short, join_groups
 from netloom.phases.collectives.network import RankNetwork, rank_network
-from netloom.phases.collectives.schedules import Prices
+from netloom.phases.collectives.schedules import INTO, Prices
 from netloom.topology import Topology
 from netloom.topology.core import joined
 from netloom.workload.programs.collectives.program import COLLECTIVES, least_seconds
@@ -290,6 +290,19 @@ def _move(left: Ints, ways: Shares, before: int, through: int, after: int, moved
         moved -= most
 
 
+def straight(network: RankNetwork, way: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a way without its loops: each vertex is left by the link that left it last.
+
+    Ways through switches that are split off one after the other may come back to where they were.
+    """
+    leaves = {int(network.source[link]): link for link in way}
+    links, here = list[int](), int(network.source[way[0]])
+    while here != network.target[way[-1]]:
+        links.append(leaves[here])
+        here = int(network.target[leaves[here]])
+    return tuple(links)
+
+
 @dataclass(frozen=True, eq=False)
 class Forest:
     """Batches of out-trees over the ranks, and the links that each of their edges takes.
@@ -382,7 +395,7 @@ def packed(network: RankNetwork, capacity: Ints, trees: Ints, rate: float) -> Fo
     # batches are cut where one way of a link is full and the next begins
     numbers: dict[tuple[int, ...], int] = {}
     ends = zip(source.tolist(), target.tolist(), strict=True)
-    rest = {pair: list(ways[pair]) for pair in ends}
+    rest = {pair: [(most, straight(network, way)) for most, way in ways[pair]] for pair in ends}
     roots, sizes, parents, routes = [], [], [], []
     for root, multiplicity, order, entered in batches:
         above = np.where(entered >= 0, source[entered], -1).astype(np.int32)
@@ -517,9 +530,6 @@ def least_time(
     >>> least_time("all-reduce", nodes, np.arange(128), by_node=True).per_byte * 8
     1.875
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     if collective not in COLLECTIVES:
         raise InputError("collective", f"'{collective}'", ", ".join(COLLECTIVES))
     given = np.asarray(host_of)
@@ -540,15 +550,13 @@ def least_time(
     ranks = _Ranks(collective, network, weight, int(place[root]), ports)
     # the least latency between any two hosts, and that of the two that are furthest
     hosts = len(places)
-    graph = csr_array(
-        (network.latency, (network.source, network.target)), shape=(network.num_vertices,) * 2
-    )
+    ends = network.source, network.target
     if collective in ("reduce", "gather"):
-        graph = csr_array(graph.T)
+        ends = ends[::-1]
     some = np.unique(np.linspace(0, hosts - 1, min(hosts, MOST_SOURCES)).astype(np.int64))
     if collective in ("broadcast", "reduce", "gather", "scatter"):
         some = np.array([ranks.root])
-    times = dijkstra(graph, indices=some)[:, :hosts]
+    times = apart(ends, network.latency, network.num_vertices, some)[:, :hosts]
     if not np.isfinite(times).all():
         raise InputError(topology.name, "pieces", "ranks that can all reach each other")
     leave, come = network.source < hosts, network.target < hosts
@@ -572,21 +580,21 @@ def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
     # what the host with the most to send or to receive through its port takes
     own, port = ranks.weight, ranks.port
     others = (ranks.total - own) / ranks.total
+    all_of_it, at_root = float(1 / port.min()), float(others[ranks.root] / port[ranks.root])
     most = {
         "all-reduce": 2 * (len(own) - 1) / float(port.sum()),
         "all-to-all": float((own * others / port).max()),
-        "broadcast": float(1 / port.min()),
-        "reduce": float(1 / port.min()),
-        "gather": float(others[ranks.root] / port[ranks.root]),
-        "scatter": float(others[ranks.root] / port[ranks.root]),
+        "broadcast": all_of_it,
+        "reduce": all_of_it,
+        "gather": at_root,
+        "scatter": at_root,
     }.get(ranks.collective, float((others / port).max()))
     yield most, f"Each node sends and receives {rate(float(port.min()))}."
-    gathers = {"all-gather": False, "reduce-scatter": True, "broadcast": False, "reduce": True}
     one = np.zeros_like(ranks.weight)
     one[ranks.root] = 1
-    if ranks.collective in gathers:
+    if ranks.collective in ("all-gather", "broadcast", *INTO):
         whole = ranks.collective in ("broadcast", "reduce")
-        yield _cut(ranks, one if whole else ranks.weight, backwards=gathers[ranks.collective])
+        yield _cut(ranks, one if whole else ranks.weight, backwards=ranks.collective in INTO)
         return
     if ranks.collective == "all-reduce":
         yield _cut(ranks, one, backwards=False)
@@ -689,14 +697,10 @@ def _over(size: Floats, speed: Floats) -> Floats:
 
 def _ways(ranks: _Ranks) -> Iterator[tuple[float, str]]:
     """Yield what an all-to-all takes by shortest ways that keep all channels always busy."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     network, hosts = ranks.network, len(ranks.weight)
     ends, length = (network.source, network.target), np.ones(network.num_links)
-    graph = csr_array((length, ends), shape=(network.num_vertices,) * 2)
-    apart = dijkstra(graph, indices=np.arange(hosts))[:, :hosts]
-    size = float(ranks.weight @ apart @ ranks.weight) / ranks.total
+    ways = apart(ends, length, network.num_vertices, np.arange(hosts))[:, :hosts]
+    size = float(ranks.weight @ ways @ ranks.weight) / ranks.total
     if room := float(network.rate.sum()):
         yield size / room, "Shortest ways fill all channels."
 

@@ -17,7 +17,7 @@ between phases afterwards so that these last less long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -102,7 +102,7 @@ def connections(
     *,
     words: int | None = None,
     word_bytes: int = 4,
-    order: Sequence[tuple[Edge, Edge]] = (),
+    order: Any = None,
     group: Ints | None = None,
 ) -> Connections:
     """Return a connection for every edge of a mapped process graph whose tasks are apart.
@@ -120,9 +120,9 @@ def connections(
     word_bytes
         Bytes of a word. The last word of a connection may be padded.
     order
-        Pairs of edges (source task, target task): the first has delivered its words before the
-        second sends any. Edges between tasks of one node take no time: what comes before one
-        comes before all that come after it.
+        As ``connection_order`` takes it. Pairs of edges (source task, target task): the first has
+        delivered its words before the second sends any. Edges between tasks of one node take no
+        time: what comes before one comes before all that come after it.
     group
         int32[num_nodes], alike for nodes whose tasks need no connections, as
         ``Topology.local_group`` has them. By default all differ.
@@ -158,16 +158,13 @@ def connections(
         raise InputError(app.name, f"{most:.3g} words on an edge", f"at most {MOST_WORDS}")
     number = np.full(app.num_edges, -1, np.int32)
     number[apart] = np.arange(len(apart))
-    pairs: list[tuple[int, int]] = []
-    if len(order):
+    pairs, ordered = list[tuple[int, int]](), connection_order(order, app)
+    if ordered:
         import networkx as nx
 
         known = zip(app.source.tolist(), app.target.tolist(), strict=True)
         edge_of = {edge: place for place, edge in enumerate(known)}
-        for start, end in (edge for pair in order for edge in pair):
-            if (start, end) not in edge_of:
-                raise InputError("order", f"{start} -> {end}", f"edges of {app.name}")
-        graph = nx.DiGraph([(edge_of[first], edge_of[second]) for first, second in order])
+        graph = nx.DiGraph([(edge_of[first], edge_of[second]) for first, second in ordered])
         for edge in [each for each in graph if number[each] < 0]:
             # taken out of the order: all that came before it now come before all after it
             ends = graph.pred[edge].keys() - {edge}, graph.succ[edge].keys() - {edge}
