@@ -1,7 +1,8 @@
 """What messages wait for: their dependencies and the processors of their nodes.
 
 Whatever happens to a row at a known time is an event in one agenda, a heap by time and by row. An
-engine takes from it what is due, gives what is sent to its network, and puts in when messages
+event that is planned before all others often happens next: it stands apart until then. An engine
+takes from the agenda what is due, gives what is sent to its network, and puts in when messages
 arrive. Times are cycles or seconds: what type they are of is for the arrays to say.
 
 Twin: ``tests/reference/agenda.py``.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel, njit, part
-from netloom.base.kernels.heap import pop, push
+from netloom.base.kernels.heap import is_first, pop, push
 from netloom.simulation.kernels.records import record, unsigned
 
 # -- the agenda of a program -----------------------------------------------------------------------
@@ -25,15 +26,24 @@ nothing of it is left to be done. Flows have one more: its bytes begin to move."
 @part
 def plan(agenda, time, row, kind):
     """Have something happen to a row at a time. What is beyond the latest never comes."""
-    clock = record(agenda.clock, 0)
-    item = np.int64(row) << 3 | kind
-    clock.events = push(agenda.events, clock.events, min(time, clock.latest), item)
+    clock, first = record(agenda.clock, 0), record(agenda.events, 0)
+    time, item = min(time, clock.latest), np.int64(row) << 3 | kind
+    if clock.apart == 0:
+        if clock.events == 0 or is_first(time, item, first.key, first.item):
+            clock.apart, clock.soon, clock.what = 1, time, item
+            clock.events += 1
+            return
+    elif is_first(time, item, clock.soon, clock.what):
+        time, clock.soon = clock.soon, time
+        item, clock.what = clock.what, item
+    clock.events = push(agenda.events, clock.events - clock.apart, time, item) + clock.apart
 
 
 @inlined
 def first_time(agenda):
     """Return the time of the first event of an agenda that has one."""
-    return record(agenda.events, 0).key
+    clock = record(agenda.clock, 0)
+    return clock.soon if clock.apart != 0 else record(agenda.events, 0).key
 
 
 @inlined
@@ -50,8 +60,13 @@ def happen(agenda):
     done with.
     """
     clock, event = record(agenda.clock, 0), record(agenda.events, 0)
-    time, row, kind = event.key, np.int64(event.item >> 3), event.item & 7
-    clock.events = pop(agenda.events, clock.events)
+    time, item = event.key, np.int64(event.item)
+    if clock.apart != 0:
+        time, item = clock.soon, clock.what
+        clock.events, clock.apart = clock.events - 1, 0
+    else:
+        clock.events = pop(agenda.events, clock.events)
+    row, kind = item >> 3, item & 7
     if kind == READY:
         kind = begin(agenda, time, row)
     if kind == SEND:

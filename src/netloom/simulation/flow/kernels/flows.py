@@ -91,10 +91,8 @@ def two_least(state, here):
     one, two = here.most, np.int64(INFINITE)
     for hop in range(here.first, here.first + here.hops):
         level = record(state.links, state.hop_link[np.uint64(hop)]).level
-        if level < one:
-            one, two = level, one
-        elif level < two:
-            two = level
+        two = min(two, max(one, level))
+        one = min(one, level)
     return one, two
 
 
@@ -143,11 +141,10 @@ def full_at(state, link, level):
         lower, light, next_to = np.int64(0), np.int64(0), np.int64(0)
         for place in range(link.first, link.first + link.count):
             entry = record(state.entries, place)
-            if entry.others < level:
-                lower += entry.weight * entry.others
-                light += entry.weight
-                if entry.others == level - 1:
-                    next_to += entry.weight
+            below = entry.weight if entry.others < level else np.int64(0)
+            lower += below * entry.others
+            light += below
+            next_to += below if entry.others == level - 1 else np.int64(0)
         if light == link.weight:
             if lower <= link.capacity:
                 return np.int64(INFINITE), lower, light
@@ -170,26 +167,25 @@ def settle(state, most):
     while clock.waiting > 0:
         number = state.agenda[0]
         link = record(state.links, number)
-        clock.waiting = take(state.agenda, clock.waiting, state.links, number)
+        least, level = link.level, link.level
         if link.light < link.weight:
-            least = level_of(link, link.lower, link.light)
-            if least == link.level:
-                continue
-            least = min(least, link.level)
+            level = level_of(link, link.lower, link.light)
+            least = min(least, level)
         elif link.lower > link.capacity:
-            least = quotient(link.capacity, link.weight)
-        else:
-            if link.level == INFINITE:
+            level, least = np.int64(-1), quotient(link.capacity, link.weight)
+        elif link.level < INFINITE:
+            level = np.int64(INFINITE)
+        if level != link.level:
+            if later(state, number, least):
                 continue
-            least = link.level
-        if later(state, number, least):
-            continue
-        seen += link.count
-        level, lower, light = full_at(state, link, least)
+            seen += link.count
+            level, lower, light = full_at(state, link, least)
+            if level != link.level:
+                least = min(level, link.level)
+                if later(state, number, least):
+                    continue
+        clock.waiting = take(state.agenda, clock.waiting, state.links, number)
         if level == link.level:
-            continue
-        least = min(level, link.level)
-        if later(state, number, least):
             continue
         link.level, link.lower, link.light = level, lower, light
         seen += tell(state, number, least)
@@ -202,11 +198,14 @@ def settle(state, most):
 
 @part
 def later(state, number, least):
-    """Put a link back if others are to be looked at before the level from which it changes."""
-    clock = record(state.clock, 0)
-    if clock.waiting == 0 or record(state.links, state.agenda[0]).key >= least:
+    """Put the first link back if others are to be looked at before the level where it changes."""
+    clock, key = record(state.clock, 0), np.int64(INFINITE)
+    for place in range(1, min(clock.waiting, 3)):
+        key = min(key, record(state.links, state.agenda[np.uint64(place)]).key)
+    if key >= least:
         return False
-    touch(state, number, least)
+    record(state.links, number).key = least
+    put(state.agenda, clock.waiting, state.links, number)
     return True
 
 
