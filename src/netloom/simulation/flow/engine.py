@@ -284,8 +284,9 @@ class FlowEngine:
         """Return what has crossed each link of rows that have arrived, float64[num_links]."""
         from netloom.simulation.flow.kernels.flows import add_sizes
 
-        crossed = np.zeros(self.network.num_links)
-        add_sizes(self.state, self.num_rows, max(self._whole, 1), crossed)
+        ways, crossed = self.ways, np.zeros(self.network.num_links)
+        classes, whole = self.state.classes, ways.whole
+        add_sizes(self.rows, classes, ways.links, ways.shares, whole, crossed)
         return crossed
 
     def add_ways(self, ways: Ways) -> int:
@@ -338,8 +339,8 @@ class FlowEngine:
         if self.lossless:
             self._make_hops(ways)
         room = np.bincount(self.state.hop_link, minlength=len(state.links))
-        entries = np.zeros(len(self.state.hop_link), layout.ENTRY)
-        move_lists(self.state, entries, np.cumsum(room) - room)  # what is in them is kept
+        entries, begin = np.zeros(len(self.state.hop_link), layout.ENTRY), np.cumsum(room) - room
+        move_lists(state.links, state.entries, entries, begin)  # what is in them is kept
         self.state = self.state._replace(entries=entries)
         if state.clock["step"][0]:
             self._set_alone(first)

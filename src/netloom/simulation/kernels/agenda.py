@@ -18,9 +18,10 @@ from netloom.simulation.kernels.records import record, unsigned
 
 # -- the agenda of a program -----------------------------------------------------------------------
 
-READY, SEND, ARRIVED, COMPLETE, MOVE = 0, 1, 2, 3, 4
+READY, SEND, ARRIVED, COMPLETE, MOVE = np.arange(5)
 """The kinds of events: a row's dependences are fulfilled, its message leaves, its tail is there,
-nothing of it is left to be done. Flows have one more: its bytes begin to move."""
+nothing of it is left to be done. Flows have one more: its bytes begin to move. They are of one
+type: Numba would compile ``plan`` for each literal."""
 
 
 @part
@@ -82,7 +83,7 @@ def happen(agenda):
         clock.completed += 1
         edge = here.waiters
         while edge >= 0:
-            waiter = agenda.edge_row[unsigned(edge)]
+            waiter = np.int64(agenda.edge_row[unsigned(edge)])
             there = record(agenda.rows, waiter)
             there.pending -= 1
             if there.pending == 0:

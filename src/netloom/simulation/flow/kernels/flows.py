@@ -141,10 +141,10 @@ def full_at(state, link, level):
         lower, light, next_to = np.int64(0), np.int64(0), np.int64(0)
         for place in range(link.first, link.first + link.count):
             entry = record(state.entries, place)
-            below = entry.weight if entry.others < level else np.int64(0)
-            lower += below * entry.others
-            light += below
-            next_to += below if entry.others == level - 1 else np.int64(0)
+            counted = entry.weight if entry.others < level else np.int64(0)
+            lower += counted * entry.others
+            light += counted
+            next_to += counted if entry.others == level - 1 else np.int64(0)
         if light == link.weight:
             if lower <= link.capacity:
                 return np.int64(INFINITE), lower, light
@@ -257,7 +257,7 @@ def fill(state):
     """
     clock = record(state.clock, 0)
     clock.fillings += 1
-    for number in range(len(state.links)):
+    for number in range(np.int32(len(state.links))):
         link = record(state.links, number)
         link.level, link.lower, link.light = INFINITE, link.capacity, link.weight
         if link.weight > 0:
@@ -332,7 +332,7 @@ def weigh(state):
     """Give every class its next speed, and the number of the step in which it got it."""
     clock = record(state.clock, 0)
     clock.fillings += 1
-    for number in range(len(state.links)):
+    for number in range(np.int32(len(state.links))):
         link, fill = record(state.links, number), record(state.fills, number)
         link.level, fill.classes = INFINITE, link.count
         if link.count > 0:
@@ -594,7 +594,7 @@ def move(state, now, time, row):
     here.left, here.right = -1, -1
     owner.flow = merged(state.rows, np.int64(owner.flow), row)
     clock.moved += 1
-    join(state, here.path, here.weight)
+    join(state, here.path, np.int64(here.weight))
     mark(state, here.path, 2)
 
 
@@ -865,25 +865,25 @@ def repeats(offsets, links):
 
 
 @kernel
-def add_sizes(state, num_rows, whole, crossed):
+def add_sizes(rows, classes, hop_link, hop_share, whole, crossed):
     """Add what rows that have arrived moved over each link."""
-    for row in range(num_rows):
-        here = record(state.rows, row)
+    for row in range(len(rows)):
+        here = record(rows, row)
         if here.arrived >= 0.0 and here.path >= 0:
-            owner = record(state.classes, here.path)
+            owner = record(classes, here.path)
             for hop in range(owner.first, owner.first + owner.hops):
-                share = state.hop_share[np.uint64(hop)] / whole
-                crossed[np.uint64(state.hop_link[np.uint64(hop)])] += here.flits * share
+                share = hop_share[np.uint64(hop)] / whole
+                crossed[np.uint64(hop_link[np.uint64(hop)])] += here.flits * share
 
 
 @kernel
-def move_lists(state, entries, first):
+def move_lists(links, before, entries, first):
     """Move the lists of links to other places."""
-    for number in range(len(state.links)):
-        link = record(state.links, number)
+    for number in range(len(links)):
+        link = record(links, number)
         for place in range(link.count):
             here = record(entries, first[np.uint64(number)] + place)
-            there = record(state.entries, link.first + place)
+            there = record(before, link.first + place)
             here.others, here.weight = there.others, there.weight
             here.owner, here.hop = there.owner, there.hop
         link.first = first[np.uint64(number)]
