@@ -120,13 +120,10 @@ class FlowRun:
     batches: int
     work: int
 
-    ready = _of_rows("ready", "when nothing was left to wait for")
     sent = _of_rows("sent", "when its processor had sent it")
     entered = _of_rows("entered", "when the bytes of a message began to leave its host")
     arrived = _of_rows("arrived", "when all of its bytes had")
     complete = _of_rows("complete", "when it was received")
-
-    last = _of_rows("last", "the row that released it; -1: none")
 
     @property
     def way(self) -> Ints:
@@ -289,17 +286,16 @@ class FlowEngine:
         add_sizes(self.rows, classes, ways.links, ways.shares, whole, crossed)
         return crossed
 
-    def add_ways(self, ways: Ways) -> int:
-        """Add classes of flows. Return the number of the first.
+    def add_ways(self, ways: Ways) -> None:
+        """Add classes of flows.
 
         All flows count in shares that say how each is spread. If these would be too many, the new
         ones are rounded to as many as there may be.
         """
         from netloom.simulation.flow.kernels.flows import move_lists
 
-        first = len(self.state.classes)
         if not len(ways):
-            return first
+            return
         whole = lcm(max(self._whole, 1), ways.whole)
         if whole > WHOLE:
             whole = self._whole * (WHOLE // self._whole)
@@ -343,8 +339,7 @@ class FlowEngine:
         move_lists(state.links, state.entries, entries, begin)  # what is in them is kept
         self.state = self.state._replace(entries=entries)
         if state.clock["step"][0]:
-            self._set_alone(first)
-        return first
+            self._set_alone(len(state.classes))
 
     def append(self, table: Messages, path: Ints, *, weight: Floats | Ints | int = 1) -> None:
         """Append rows to the program.

@@ -24,10 +24,16 @@ nothing of it is left to be done. Flows have one more: its bytes begin to move. 
 type: Numba would compile ``plan`` for each literal."""
 
 
+@inlined
+def clock_of(agenda):
+    """The clock of an agenda, which is one record."""
+    return record(agenda.clock, 0)
+
+
 @part
 def plan(agenda, time, row, kind):
     """Have something happen to a row at a time. What is beyond the latest never comes."""
-    clock, first = record(agenda.clock, 0), record(agenda.events, 0)
+    clock, first = clock_of(agenda), record(agenda.events, 0)
     time, item = min(time, clock.latest), np.int64(row) << 3 | kind
     if clock.apart == 0:
         if clock.events == 0 or is_first(time, item, first.key, first.item):
@@ -43,14 +49,14 @@ def plan(agenda, time, row, kind):
 @inlined
 def first_time(agenda):
     """Return the time of the first event of an agenda that has one."""
-    clock = record(agenda.clock, 0)
+    clock = clock_of(agenda)
     return clock.soon if clock.apart != 0 else record(agenda.events, 0).key
 
 
 @inlined
 def is_due(agenda, until):
     """Whether something is to happen up to a time."""
-    return record(agenda.clock, 0).events > 0 and first_time(agenda) <= until
+    return clock_of(agenda).events > 0 and first_time(agenda) <= until
 
 
 @inlined
@@ -60,7 +66,7 @@ def happen(agenda):
     That is SEND if its message is to enter the network, COMPLETE if it is, and MOVE. All else is
     done with.
     """
-    clock, event = record(agenda.clock, 0), record(agenda.events, 0)
+    clock, event = clock_of(agenda), record(agenda.events, 0)
     time, item = event.key, np.int64(event.item)
     if clock.apart != 0:
         time, item = clock.soon, clock.what
@@ -119,7 +125,7 @@ def begin(agenda, time, row):
     free = host.free
     if here.context >= 0:
         if host.context >= 0 and host.context != here.context:
-            free += record(agenda.clock, 0).switch
+            free += clock_of(agenda).switch
         host.context = here.context
     at = max(time, free) + here.run
     host.free = at + here.hold
@@ -145,7 +151,7 @@ def arrive(agenda, time, row):
 @kernel
 def link(agenda, first, offsets, after, first_edge):
     """Let new rows, from ``first`` on, wait for what is not complete yet of ``after``."""
-    clock, edge = record(agenda.clock, 0), first_edge
+    clock, edge = clock_of(agenda), first_edge
     for row in range(first, first + len(offsets) - 1):
         here = record(agenda.rows, row)
         released, last = here.complete, np.int64(-1)
