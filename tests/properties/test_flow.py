@@ -46,7 +46,7 @@ def equal(case):
     assert np.abs(found.link_sizes - carried).max(initial=0) <= CLOSE * scale
     if close(found.rows, wanted, CLOSE):
         return found, rows
-    assert not settled(case, rows), {name: (getattr(found, name), wanted[name]) for name in TIMES}
+    assert not settled(case, rows), {name: (found.rows[name], wanted[name]) for name in TIMES}
     return None
 
 
@@ -57,7 +57,7 @@ def test_programs_run_as_the_readable_twin_says(case):
     if found is None:
         return
     run, rows = found
-    for row, last in zip(rows, run.last.tolist(), strict=True):
+    for row, last in zip(rows, run.rows["last"].tolist(), strict=True):
         ends = [run.complete[other] for other in row.after]
         assert last == -1 if not ends else (last in row.after and run.complete[last] == max(ends))
 

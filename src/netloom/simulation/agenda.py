@@ -55,7 +55,10 @@ def clock_fields(time: str) -> list[tuple[str, str]]:
         ("latest", time),  # what is to happen later never does
         ("switch", time),  # for which a processor goes from one context to another
         ("completed", "i8"),  # rows complete
-        ("events", "i8"),  # in the heap
+        ("events", "i8"),  # in the agenda
+        ("apart", "i8"),  # whether the first of them is not in the heap
+        ("soon", time),  # when that is
+        ("what", "i8"),  # and what, as its ``item``
     ]
 
 

@@ -120,13 +120,10 @@ class FlowRun:
     batches: int
     work: int
 
-    ready = _of_rows("ready", "when nothing was left to wait for")
     sent = _of_rows("sent", "when its processor had sent it")
     entered = _of_rows("entered", "when the bytes of a message began to leave its host")
     arrived = _of_rows("arrived", "when all of its bytes had")
     complete = _of_rows("complete", "when it was received")
-
-    last = _of_rows("last", "the row that released it; -1: none")
 
     @property
     def way(self) -> Ints:
@@ -284,21 +281,21 @@ class FlowEngine:
         """Return what has crossed each link of rows that have arrived, float64[num_links]."""
         from netloom.simulation.flow.kernels.flows import add_sizes
 
-        crossed = np.zeros(self.network.num_links)
-        add_sizes(self.state, self.num_rows, max(self._whole, 1), crossed)
+        ways, crossed = self.ways, np.zeros(self.network.num_links)
+        classes, whole = self.state.classes, ways.whole
+        add_sizes(self.rows, classes, ways.links, ways.shares, whole, crossed)
         return crossed
 
-    def add_ways(self, ways: Ways) -> int:
-        """Add classes of flows. Return the number of the first.
+    def add_ways(self, ways: Ways) -> None:
+        """Add classes of flows.
 
         All flows count in shares that say how each is spread. If these would be too many, the new
         ones are rounded to as many as there may be.
         """
         from netloom.simulation.flow.kernels.flows import move_lists
 
-        first = len(self.state.classes)
         if not len(ways):
-            return first
+            return
         whole = lcm(max(self._whole, 1), ways.whole)
         if whole > WHOLE:
             whole = self._whole * (WHOLE // self._whole)
@@ -338,12 +335,11 @@ class FlowEngine:
         if self.lossless:
             self._make_hops(ways)
         room = np.bincount(self.state.hop_link, minlength=len(state.links))
-        entries = np.zeros(len(self.state.hop_link), layout.ENTRY)
-        move_lists(self.state, entries, np.cumsum(room) - room)  # what is in them is kept
+        entries, begin = np.zeros(len(self.state.hop_link), layout.ENTRY), np.cumsum(room) - room
+        move_lists(state.links, state.entries, entries, begin)  # what is in them is kept
         self.state = self.state._replace(entries=entries)
         if state.clock["step"][0]:
-            self._set_alone(first)
-        return first
+            self._set_alone(len(state.classes))
 
     def append(self, table: Messages, path: Ints, *, weight: Floats | Ints | int = 1) -> None:
         """Append rows to the program.

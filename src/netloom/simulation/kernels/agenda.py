@@ -1,7 +1,8 @@
 """What messages wait for: their dependencies and the processors of their nodes.
 
 Whatever happens to a row at a known time is an event in one agenda, a heap by time and by row. An
-engine takes from it what is due, gives what is sent to its network, and puts in when messages
+event that is planned before all others often happens next: it stands apart until then. An engine
+takes from the agenda what is due, gives what is sent to its network, and puts in when messages
 arrive. Times are cycles or seconds: what type they are of is for the arrays to say.
 
 Twin: ``tests/reference/agenda.py``.
@@ -12,34 +13,50 @@ from __future__ import annotations
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel, njit, part
-from netloom.base.kernels.heap import pop, push
+from netloom.base.kernels.heap import is_first, pop, push
 from netloom.simulation.kernels.records import record, unsigned
 
 # -- the agenda of a program -----------------------------------------------------------------------
 
-READY, SEND, ARRIVED, COMPLETE, MOVE = 0, 1, 2, 3, 4
+READY, SEND, ARRIVED, COMPLETE, MOVE = np.arange(5)
 """The kinds of events: a row's dependences are fulfilled, its message leaves, its tail is there,
-nothing of it is left to be done. Flows have one more: its bytes begin to move."""
+nothing of it is left to be done. Flows have one more: its bytes begin to move. They are of one
+type: Numba would compile ``plan`` for each literal."""
+
+
+@inlined
+def clock_of(agenda):
+    """The clock of an agenda, which is one record."""
+    return record(agenda.clock, 0)
 
 
 @part
 def plan(agenda, time, row, kind):
     """Have something happen to a row at a time. What is beyond the latest never comes."""
-    clock = record(agenda.clock, 0)
-    item = np.int64(row) << 3 | kind
-    clock.events = push(agenda.events, clock.events, min(time, clock.latest), item)
+    clock, first = clock_of(agenda), record(agenda.events, 0)
+    time, item = min(time, clock.latest), np.int64(row) << 3 | kind
+    if clock.apart == 0:
+        if clock.events == 0 or is_first(time, item, first.key, first.item):
+            clock.apart, clock.soon, clock.what = 1, time, item
+            clock.events += 1
+            return
+    elif is_first(time, item, clock.soon, clock.what):
+        time, clock.soon = clock.soon, time
+        item, clock.what = clock.what, item
+    clock.events = push(agenda.events, clock.events - clock.apart, time, item) + clock.apart
 
 
 @inlined
 def first_time(agenda):
     """Return the time of the first event of an agenda that has one."""
-    return record(agenda.events, 0).key
+    clock = clock_of(agenda)
+    return clock.soon if clock.apart != 0 else record(agenda.events, 0).key
 
 
 @inlined
 def is_due(agenda, until):
     """Whether something is to happen up to a time."""
-    return record(agenda.clock, 0).events > 0 and first_time(agenda) <= until
+    return clock_of(agenda).events > 0 and first_time(agenda) <= until
 
 
 @inlined
@@ -49,9 +66,14 @@ def happen(agenda):
     That is SEND if its message is to enter the network, COMPLETE if it is, and MOVE. All else is
     done with.
     """
-    clock, event = record(agenda.clock, 0), record(agenda.events, 0)
-    time, row, kind = event.key, np.int64(event.item >> 3), event.item & 7
-    clock.events = pop(agenda.events, clock.events)
+    clock, event = clock_of(agenda), record(agenda.events, 0)
+    time, item = event.key, np.int64(event.item)
+    if clock.apart != 0:
+        time, item = clock.soon, clock.what
+        clock.events, clock.apart = clock.events - 1, 0
+    else:
+        clock.events = pop(agenda.events, clock.events)
+    row, kind = item >> 3, item & 7
     if kind == READY:
         kind = begin(agenda, time, row)
     if kind == SEND:
@@ -67,7 +89,7 @@ def happen(agenda):
         clock.completed += 1
         edge = here.waiters
         while edge >= 0:
-            waiter = agenda.edge_row[unsigned(edge)]
+            waiter = np.int64(agenda.edge_row[unsigned(edge)])
             there = record(agenda.rows, waiter)
             there.pending -= 1
             if there.pending == 0:
@@ -103,7 +125,7 @@ def begin(agenda, time, row):
     free = host.free
     if here.context >= 0:
         if host.context >= 0 and host.context != here.context:
-            free += record(agenda.clock, 0).switch
+            free += clock_of(agenda).switch
         host.context = here.context
     at = max(time, free) + here.run
     host.free = at + here.hold
@@ -129,7 +151,7 @@ def arrive(agenda, time, row):
 @kernel
 def link(agenda, first, offsets, after, first_edge):
     """Let new rows, from ``first`` on, wait for what is not complete yet of ``after``."""
-    clock, edge = record(agenda.clock, 0), first_edge
+    clock, edge = clock_of(agenda), first_edge
     for row in range(first, first + len(offsets) - 1):
         here = record(agenda.rows, row)
         released, last = here.complete, np.int64(-1)

@@ -36,7 +36,16 @@ from netloom.base.compilation import inlined, kernel, part
 from netloom.base.held import held
 from netloom.base.kernels.heap import put, take
 from netloom.simulation.flow.layout import INFINITE
-from netloom.simulation.kernels.agenda import ARRIVED, MOVE, SEND, first_time, happen, is_due, plan
+from netloom.simulation.kernels.agenda import (
+    ARRIVED,
+    MOVE,
+    SEND,
+    clock_of,
+    first_time,
+    happen,
+    is_due,
+    plan,
+)
 from netloom.simulation.kernels.records import record
 
 # -- levels ----------------------------------------------------------------------------------------
@@ -65,10 +74,22 @@ def level_of(link, lower, light):
     return quotient(link.capacity - lower, link.weight - light)
 
 
+@inlined
+def hops_of(owner):
+    """The hops of a class, by their places."""
+    return range(owner.first, owner.first + owner.hops)
+
+
+@inlined
+def entries_of(link):
+    """The places in ``entries`` of the classes on a link."""
+    return range(link.first, link.first + link.count)
+
+
 @part
 def touch(state, link, key):
     """Have a link's level looked at, from a key on."""
-    clock, here = record(state.clock, 0), record(state.links, link)
+    clock, here = clock_of(state), record(state.links, link)
     if here.place < 0 or key < here.key:
         here.key = key
         clock.waiting = put(state.agenda, clock.waiting, state.links, link)
@@ -79,7 +100,7 @@ def mark(state, number, how):
     """Note that the level of a class may have changed, or (2) that its end has."""
     here = record(state.classes, number)
     if here.changed == 0:
-        clock = record(state.clock, 0)
+        clock = clock_of(state)
         state.changed[np.uint64(clock.marked)] = number
         clock.marked += 1
     here.changed = max(here.changed, how)
@@ -89,24 +110,22 @@ def mark(state, number, how):
 def two_least(state, here):
     """The least and the second least level of the links of a class, or what it would have alone."""
     one, two = here.most, np.int64(INFINITE)
-    for hop in range(here.first, here.first + here.hops):
+    for hop in hops_of(here):
         level = record(state.links, state.hop_link[np.uint64(hop)]).level
-        if level < one:
-            one, two = level, one
-        elif level < two:
-            two = level
+        two = min(two, max(one, level))
+        one = min(one, level)
     return one, two
 
 
 @part
 def join(state, number, weight):
     """Add weight to a class, or take it away: on all its links."""
-    here, clock = record(state.classes, number), record(state.clock, 0)
+    here, clock = record(state.classes, number), clock_of(state)
     begins = here.weight == 0
     if begins and clock.stale == 0:
         here.one, here.two = two_least(state, here)
     here.weight += weight
-    for hop in range(here.first, here.first + here.hops):
+    for hop in hops_of(here):
         number_of_link = state.hop_link[np.uint64(hop)]
         link = record(state.links, number_of_link)
         if begins:
@@ -141,13 +160,12 @@ def full_at(state, link, level):
     """
     while True:
         lower, light, next_to = np.int64(0), np.int64(0), np.int64(0)
-        for place in range(link.first, link.first + link.count):
+        for place in entries_of(link):
             entry = record(state.entries, place)
-            if entry.others < level:
-                lower += entry.weight * entry.others
-                light += entry.weight
-                if entry.others == level - 1:
-                    next_to += entry.weight
+            counted = entry.weight if entry.others < level else np.int64(0)
+            lower += counted * entry.others
+            light += counted
+            next_to += counted if entry.others == level - 1 else np.int64(0)
         if light == link.weight:
             if lower <= link.capacity:
                 return np.int64(INFINITE), lower, light
@@ -166,30 +184,29 @@ def full_at(state, link, level):
 @inlined
 def settle(state, most):
     """Find all levels that change. Return whether it was done before ``most`` classes were seen."""
-    clock, seen = record(state.clock, 0), np.int64(0)
+    clock, seen = clock_of(state), np.int64(0)
     while clock.waiting > 0:
         number = state.agenda[0]
         link = record(state.links, number)
-        clock.waiting = take(state.agenda, clock.waiting, state.links, number)
+        least, level = link.level, link.level
         if link.light < link.weight:
-            least = level_of(link, link.lower, link.light)
-            if least == link.level:
-                continue
-            least = min(least, link.level)
+            level = level_of(link, link.lower, link.light)
+            least = min(least, level)
         elif link.lower > link.capacity:
-            least = quotient(link.capacity, link.weight)
-        else:
-            if link.level == INFINITE:
+            level, least = np.int64(-1), quotient(link.capacity, link.weight)
+        elif link.level < INFINITE:
+            level = np.int64(INFINITE)
+        if level != link.level:
+            if later(state, number, least):
                 continue
-            least = link.level
-        if later(state, number, least):
-            continue
-        seen += link.count
-        level, lower, light = full_at(state, link, least)
+            seen += link.count
+            level, lower, light = full_at(state, link, least)
+            if level != link.level:
+                least = min(level, link.level)
+                if later(state, number, least):
+                    continue
+        clock.waiting = take(state.agenda, clock.waiting, state.links, number)
         if level == link.level:
-            continue
-        least = min(level, link.level)
-        if later(state, number, least):
             continue
         link.level, link.lower, link.light = level, lower, light
         seen += tell(state, number, least)
@@ -202,19 +219,22 @@ def settle(state, most):
 
 @part
 def later(state, number, least):
-    """Put a link back if others are to be looked at before the level from which it changes."""
-    clock = record(state.clock, 0)
-    if clock.waiting == 0 or record(state.links, state.agenda[0]).key >= least:
+    """Put the first link back if others are to be looked at before the level where it changes."""
+    clock, key = clock_of(state), np.int64(INFINITE)
+    for place in range(1, min(clock.waiting, 3)):
+        key = min(key, record(state.links, state.agenda[np.uint64(place)]).key)
+    if key >= least:
         return False
-    touch(state, number, least)
+    record(state.links, number).key = least
+    put(state.agenda, clock.waiting, state.links, number)
     return True
 
 
 @part
 def tell(state, number, least):
     """Let the other links of its classes know that a link's level changed, from a level on."""
-    link, seen, noting = record(state.links, number), np.int64(0), record(state.clock, 0).noting
-    for place in range(link.first, link.first + link.count):
+    link, seen, noting = record(state.links, number), np.int64(0), clock_of(state).noting
+    for place in entries_of(link):
         entry = record(state.entries, place)
         here = record(state.classes, entry.owner)
         if entry.others < least and here.two < least:
@@ -227,7 +247,7 @@ def tell(state, number, least):
             continue
         mark(state, entry.owner, 1)
         here.one, here.two = one, two
-        for hop in range(here.first, here.first + here.hops):
+        for hop in hops_of(here):
             beside = state.hop_link[np.uint64(hop)]
             if beside == number:
                 continue
@@ -256,9 +276,9 @@ def fill(state):
 
     ``lower`` is what is left of a link meanwhile, and ``light`` the weight that has no level yet.
     """
-    clock = record(state.clock, 0)
+    clock = clock_of(state)
     clock.fillings += 1
-    for number in range(len(state.links)):
+    for number in range(np.int32(len(state.links))):
         link = record(state.links, number)
         link.level, link.lower, link.light = INFINITE, link.capacity, link.weight
         if link.weight > 0:
@@ -290,8 +310,8 @@ def fill(state):
 @part
 def hold_back(state, number, level):
     """Give the classes of a full link that have none yet its level."""
-    link, clock = record(state.links, number), record(state.clock, 0)
-    for place in range(link.first, link.first + link.count):
+    link, clock = record(state.links, number), clock_of(state)
+    for place in entries_of(link):
         owner = record(state.entries, place).owner
         here = record(state.classes, owner)
         if here.filled == clock.fillings:
@@ -301,7 +321,7 @@ def hold_back(state, number, level):
         here.one = level
         if level != here.rate or clock.noting != 0:
             mark(state, owner, 1)
-        for hop in range(here.first, here.first + here.hops):
+        for hop in hops_of(here):
             other = record(state.links, state.hop_link[np.uint64(hop)])
             weight = here.weight * state.hop_share[np.uint64(hop)]
             other.lower -= weight * level
@@ -311,14 +331,14 @@ def hold_back(state, number, level):
 @part
 def refresh(state):
     """Let links know again what their classes use, and classes the levels of their links."""
-    clock = record(state.clock, 0)
+    clock = clock_of(state)
     for number in range(len(state.links)):
         link = record(state.links, number)
         link.lower, link.light = 0, 0
     for place in range(clock.active):
         here = record(state.classes, state.ends[np.uint64(place)])
         here.one, here.two = two_least(state, here)
-        for hop in range(here.first, here.first + here.hops):
+        for hop in hops_of(here):
             link = record(state.links, state.hop_link[np.uint64(hop)])
             entry = record(state.entries, link.first + state.hop_place[np.uint64(hop)])
             entry.others = here.two if link.level == here.one else here.one
@@ -331,9 +351,9 @@ def refresh(state):
 @part
 def weigh(state):
     """Give every class its next speed, and the number of the step in which it got it."""
-    clock = record(state.clock, 0)
+    clock = clock_of(state)
     clock.fillings += 1
-    for number in range(len(state.links)):
+    for number in range(np.int32(len(state.links))):
         link, fill = record(state.links, number), record(state.fills, number)
         link.level, fill.classes = INFINITE, link.count
         if link.count > 0:
@@ -357,7 +377,7 @@ def weigh(state):
             step += 1
             link = record(state.links, number)
             link.level = step
-            for place in range(link.first, link.first + link.count):
+            for place in entries_of(link):
                 owner = record(state.entries, place).owner
                 here = record(state.classes, owner)
                 if here.filled == clock.fillings:
@@ -367,7 +387,7 @@ def weigh(state):
                 here.one, here.next = step, level * here.factor
                 if here.next != here.speed or clock.noting != 0:
                     mark(state, owner, 1)
-                for hop in range(here.first, here.first + here.hops):
+                for hop in hops_of(here):
                     other = record(state.fills, state.hop_link[np.uint64(hop)])
                     weight = here.weight * state.hop_share[np.uint64(hop)]
                     other.left -= weight * here.next
@@ -379,8 +399,8 @@ def weigh(state):
 def look(state, number):
     """Sum up what is left of a link, and what the classes count that have no speed yet."""
     link, fill = record(state.links, number), record(state.fills, number)
-    left, light, fillings = fill.capacity, 0.0, record(state.clock, 0).fillings
-    for place in range(link.first, link.first + link.count):
+    left, light, fillings = fill.capacity, 0.0, clock_of(state).fillings
+    for place in entries_of(link):
         entry = record(state.entries, place)
         owner = record(state.classes, entry.owner)
         if owner.filled == fillings:
@@ -400,7 +420,7 @@ MOST_ROUNDS = 64
 @part
 def block(state):
     """Give every class its level."""
-    clock = record(state.clock, 0)
+    clock = clock_of(state)
     clock.fillings += 1
     count = gather(state)
     take_turns(state, count)
@@ -410,7 +430,7 @@ def block(state):
     for place in range(count):
         here = record(state.classes, state.crowd[np.uint64(place)])
         here.filled = 0
-        for hop in range(here.first, here.first + here.hops):
+        for hop in hops_of(here):
             gate = record(state.gates, state.hop_link[np.uint64(hop)])
             gate.turns += record(state.hops, hop).turns
     waiting = np.int64(0)
@@ -443,7 +463,7 @@ def block(state):
 @part
 def gather(state):
     """List all classes with flows in ``crowd``, by number. Return how many there are."""
-    clock, waiting = record(state.clock, 0), np.int64(0)
+    clock, waiting = clock_of(state), np.int64(0)
     for place in range(clock.active + clock.marked):
         if place < clock.active:
             number = state.ends[np.uint64(place)]
@@ -470,15 +490,15 @@ def take_turns(state, count):
     """
     for place in range(count):
         here = record(state.classes, state.crowd[np.uint64(place)])
-        for hop in range(here.first, here.first + here.hops):
+        for hop in hops_of(here):
             there = record(state.hops, hop)
             there.turns = 1.0 if there.before >= 0 else here.weight * there.part
     for _ in range(MOST_ROUNDS):
-        record(state.clock, 0).work += count
+        clock_of(state).work += count
         state.inputs[:] = 0.0  # what comes by each input, in turns of the link before
         for place in range(count):
             here = record(state.classes, state.crowd[np.uint64(place)])
-            for hop in range(here.first, here.first + here.hops):
+            for hop in hops_of(here):
                 there = record(state.hops, hop)
                 if there.before >= 0:
                     some = there.part * record(state.hops, there.before).turns
@@ -504,8 +524,8 @@ def could_have(state, number):
     here, found = record(state.classes, number), record(state.tries, number)
     least = np.float64(here.most)
     found.hop = -1
-    record(state.clock, 0).work += 1
-    for hop in range(here.first, here.first + here.hops):
+    clock_of(state).work += 1
+    for hop in hops_of(here):
         gate, turns = record(state.gates, state.hop_link[np.uint64(hop)]), record(state.hops, hop)
         each = min(gate.room / max(gate.turns, turns.turns), gate.most)
         level = each * turns.turns / (here.weight * state.hop_share[np.uint64(hop)])
@@ -519,13 +539,13 @@ def could_have(state, number):
 def settle_at(state, number):
     """Give a class the level that it could have."""
     here, found = record(state.classes, number), record(state.tries, number)
-    clock = record(state.clock, 0)
+    clock = clock_of(state)
     here.one = max(np.int64(found.key), 1)
     here.filled = 1
     clock.work += 1
     if here.one != here.rate or clock.noting != 0:
         mark(state, number, 1)
-    for hop in range(here.first, here.first + here.hops):
+    for hop in hops_of(here):
         gate = record(state.gates, state.hop_link[np.uint64(hop)])
         gate.room = max(gate.room - here.one * here.weight * state.hop_share[np.uint64(hop)], 0)
         gate.turns -= record(state.hops, hop).turns
@@ -548,8 +568,8 @@ def hold_up(state, number, waiting):
         if gate.circle == 0 and most < gate.most:
             gate.most = most
             links = record(state.links, link)
-            record(state.clock, 0).work += links.count
-            for place in range(links.first, links.first + links.count):
+            clock_of(state).work += links.count
+            for place in entries_of(links):
                 entry = record(state.entries, place)
                 other = record(state.classes, entry.owner)
                 if other.filled != 0:
@@ -587,7 +607,7 @@ def wait(state, time, row):
 @inlined
 def move(state, now, time, row):
     """Let the bytes of a row begin to move."""
-    here, clock = record(state.rows, row), record(state.clock, 0)
+    here, clock = record(state.rows, row), clock_of(state)
     here.entered = max(time - here.latency, here.sent)
     owner = record(state.classes, here.path)
     serve(owner, now)
@@ -595,7 +615,7 @@ def move(state, now, time, row):
     here.left, here.right = -1, -1
     owner.flow = merged(state.rows, np.int64(owner.flow), row)
     clock.moved += 1
-    join(state, here.path, here.weight)
+    join(state, here.path, np.int64(here.weight))
     mark(state, here.path, 2)
 
 
@@ -635,7 +655,7 @@ def serve(owner, now):
 @inlined
 def end_flows(state, number, now):
     """End the flows of a class whose bytes have moved first. Those of one goal end together."""
-    owner, clock = record(state.classes, number), record(state.clock, 0)
+    owner, clock = record(state.classes, number), clock_of(state)
     time = owner.key
     goal = record(state.rows, owner.flow).goal
     if time == now:
@@ -675,7 +695,7 @@ ROUNDING = 2.0**-40
 @inlined
 def next_end(state):
     """When the next class ends. Infinite if none does."""
-    if record(state.clock, 0).active == 0:
+    if clock_of(state).active == 0:
         return np.inf
     return record(state.classes, state.ends[0]).key
 
@@ -684,7 +704,7 @@ def next_end(state):
 def advance(arrays, until, batches):
     """Run up to a time, or through so many times at which flows begin or end. Return how many."""
     state = held(arrays)
-    clock = record(state.clock, 0)
+    clock = clock_of(state)
     for batch in range(batches):
         time = next_end(state)
         if clock.events > 0:
@@ -716,7 +736,7 @@ def advance(arrays, until, batches):
 @inlined
 def share(state):
     """Find the levels of all classes: anew where they change, or from scratch where most do."""
-    clock, links = record(state.clock, 0), len(state.links)
+    clock, links = clock_of(state), len(state.links)
     if clock.lossless != 0:
         block(state)
         return
@@ -747,7 +767,7 @@ def share(state):
 @inlined
 def update(state, now):
     """Let the classes whose level changed end at another time."""
-    clock = record(state.clock, 0)
+    clock = clock_of(state)
     for place in range(clock.marked):
         number = state.changed[np.uint64(place)]
         here = record(state.classes, number)
@@ -787,7 +807,7 @@ def note_holder(state, number, now):
     held.since, held.weight, held.hop = now, here.weight, -1
     if here.weight == 0:
         return
-    clock, weight = record(state.clock, 0), record(state.rows, here.flow).weight
+    clock, weight = clock_of(state), record(state.rows, here.flow).weight
     if clock.weighed != 0:
         free = here.next * weight >= here.most * clock.step * (1 - ROUNDING)
     else:
@@ -797,7 +817,7 @@ def note_holder(state, number, now):
     if clock.lossless != 0:
         held.hop = record(state.tries, number).hop
     else:
-        for hop in range(here.first, here.first + here.hops):
+        for hop in hops_of(here):
             if record(state.links, state.hop_link[np.uint64(hop)]).level == here.one:
                 held.hop = hop
                 break
@@ -866,25 +886,25 @@ def repeats(offsets, links):
 
 
 @kernel
-def add_sizes(state, num_rows, whole, crossed):
+def add_sizes(rows, classes, hop_link, hop_share, whole, crossed):
     """Add what rows that have arrived moved over each link."""
-    for row in range(num_rows):
-        here = record(state.rows, row)
+    for row in range(len(rows)):
+        here = record(rows, row)
         if here.arrived >= 0.0 and here.path >= 0:
-            owner = record(state.classes, here.path)
-            for hop in range(owner.first, owner.first + owner.hops):
-                share = state.hop_share[np.uint64(hop)] / whole
-                crossed[np.uint64(state.hop_link[np.uint64(hop)])] += here.flits * share
+            owner = record(classes, here.path)
+            for hop in hops_of(owner):
+                share = hop_share[np.uint64(hop)] / whole
+                crossed[np.uint64(hop_link[np.uint64(hop)])] += here.flits * share
 
 
 @kernel
-def move_lists(state, entries, first):
+def move_lists(links, before, entries, first):
     """Move the lists of links to other places."""
-    for number in range(len(state.links)):
-        link = record(state.links, number)
+    for number in range(len(links)):
+        link = record(links, number)
         for place in range(link.count):
             here = record(entries, first[np.uint64(number)] + place)
-            there = record(state.entries, link.first + place)
+            there = record(before, link.first + place)
             here.others, here.weight = there.others, there.weight
             here.owner, here.hop = there.owner, there.hop
         link.first = first[np.uint64(number)]
