@@ -164,7 +164,7 @@ def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
 def twin_rate() -> float:
     """Link-hops a second of the readable twin on mesh 8x8 at 90 % of saturation."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from netloom.routing.kernels.virtual_channels import allowed
+    from tests.reference.compiled_rules import allowed
     from tests.reference.network import simulate
 
     run = prepared("mesh:8x8", 0.365)
