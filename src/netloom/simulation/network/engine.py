@@ -98,13 +98,14 @@ class Engine:
         self.topology, self.routing, self.router = topology, routing, router
         self.specialize, self._hops = specialize, 0
         self.shortest_packet = shortest_packet
-        self.born_packets, self.born_flits, self.delivered_packets = np.zeros(
-            (3, topology.num_hosts), np.int64
-        )
-        """What each node was given to send, and how many of these packets were delivered."""
         self.wiring = wiring(topology, router)
         self.setup = make_setup(topology, self.wiring, routing, router, shortest_packet)
         self.state = make_state(topology, self.wiring, self.setup, router, connections)
+        hosts = self.state.hosts
+        self.born_packets, self.born_flits = hosts["born"], hosts["born_flits"]
+        """What each node was given to send."""
+        self.delivered_packets = hosts["delivered"]
+        """How many of these packets were delivered."""
         known = partial(layout.known_of, self.setup, routing.tables)
         self._known = known(own=True), known(own=False)
 
@@ -132,10 +133,8 @@ class Engine:
         assert packets.shape[1:] == (len(layout.BORN),)
         assert not len(packets) or self.cycle <= packets[0, 0] <= packets[-1, 0] < until
         born = np.ascontiguousarray(packets, np.int32)
-        source, flits = born[:, 1], born[:, 3]
+        flits = born[:, 3]
         self.check_lengths(*((flits.min(), flits.max()) if len(born) else (MOST_PACKET, 0)))
-        self.born_packets += np.bincount(source, minlength=self.topology.num_hosts)
-        self.born_flits += np.bincount(source, flits, self.topology.num_hosts).astype(np.int64)
         clock["taken"] = 0
         kernel = self.compiled(compiled, born, until)
         while came_back != layout.DONE:
@@ -146,10 +145,7 @@ class Engine:
                 raise deadlock(self)
             else:
                 noted = self.state.log[: self.count("logged")]
-                columns = np.array([noted[name] for name in layout.DELIVERED])
-                sources = noted["source"]
-                self.delivered_packets += np.bincount(sources, minlength=self.topology.num_hosts)
-                logs.append(columns)
+                logs.append(np.array([noted[name] for name in layout.DELIVERED]))
                 clock["logged"] = 0
         return Delivered(*(logs[0] if len(logs) == 1 else np.concatenate(logs, axis=1)))
 

@@ -171,6 +171,9 @@ DELIVERED = ("number", "birth", "entry", "arrival", "source", "target", "hops", 
 LOG = np.dtype([(name, "i4") for name in (*DELIVERED, "row")])
 """One record a delivered packet."""
 
+HOST = np.dtype([(name, "i8") for name in ("born", "born_flits", "delivered")])
+"""One record a node: packets it was given to send, their flits, and those that were delivered."""
+
 # Why the kernel came back.
 DONE, PACKETS_FULL, LOG_FULL, STUCK = 0, 1, 2, 3
 
@@ -314,6 +317,7 @@ class State(NamedTuple):
     entries: Records
     packets: Records
     log: Records
+    hosts: Records
     allowed: Ints
     rings: Ints
     queue_front: Ints
@@ -634,6 +638,7 @@ def make_state(
         entries=np.zeros(channels * own, ENTRY),
         packets=np.zeros(FIRST_PACKETS, PACKET),
         log=np.zeros(FIRST_LOG + 2 * moves, LOG),
+        hosts=np.zeros(topology.num_hosts, HOST),
         allowed=np.zeros(slots * setup.words, np.int64),
         rings=np.zeros(slots * setup.ring, np.int32),
         queue_front=np.full(queues, -1, np.int32),

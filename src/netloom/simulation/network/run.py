@@ -135,8 +135,13 @@ class SentPackets:
         """
         tables = []
         for due, coins in zip(self._due, self._coins, strict=True):
-            parts = [np.stack(part, axis=1) for part in due.until(cycle)]
-            rows = np.concatenate([np.empty((0, len(BORN)), np.int32), *parts])
+            parts = due.until(cycle)
+            rows = np.empty((sum(len(part[0]) for part in parts), len(BORN)), np.int32)
+            after = 0
+            for part in parts:
+                first, after = after, after + len(part[0])
+                for place, column in enumerate(part):
+                    rows[first:after, place] = column
             if self._call_by_call:
                 _, source, target, *_ = rows.T
                 rows[:, 4], rows[:, 5] = draw_aux(self._routing, coins, source, target)

@@ -233,6 +233,9 @@ def compiled(known):
                 coin, aux = born[given, 4], born[given, 5]
                 packet = queue_packet(setup, tables, state, source, target, coin, aux, cycle)
                 packet.flits = born[given, 3]
+                host = record(state.hosts, source)
+                host.born += 1
+                host.born_flits += packet.flits
             clock.taken = after
             go_on(setup, state, cycle)
             clock.cycle = cycle + 1

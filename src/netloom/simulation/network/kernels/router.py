@@ -523,6 +523,7 @@ def leave(setup, state, place, left, cycle, delay):
     entry.row = packet.row
     clock.logged += 1
     clock.delivered += 1
+    record(state.hosts, packet.source).delivered += 1
     packet.next = clock.free_packet
     clock.free_packet = index
     clock.free_packets += 1
