@@ -10,10 +10,12 @@ kernel is held to, bit by bit (tests/reference/network.py).
 Each case is run in steps of some 0.3 s; the best one is given, and the median.
 With ``--against`` the steps alternate with those of another checkout, so that whatever else the
 machine does falls on both, and the ratio of the medians is given.
+With ``--ceiling`` the best step is also held against a program that knows one router only.
 
-Usage: python benchmarks/network.py [seconds] [--against FOLDER]
+Usage: python benchmarks/network.py [seconds] [--against FOLDER] [--ceiling PROGRAM]
     seconds    of CPU for each case, default 3
     FOLDER     another checkout of netloom, whose src is measured too
+    PROGRAM    ``PROGRAM SIDE LOAD CYCLES`` prints the M link-hops a second of a mesh of SIDE x SIDE
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ CASES = [  # network, per cent of saturation, offered load, flits of a packet
     ("mesh:128x128", 70, 0.0197, 5),
     ("mesh:256x256", 70, 0.0099, 5),
     ("fat-tree:4x3", 90, 0.55, 5),
+    ("fat-tree:10x3", 90, 0.55, 5),
     ("dragonfly:2x4x2", 90, 0.53, 5),
+    ("dragonfly:4x8x4", 90, 0.5, 5),
     ("hyperx:4x4/4", 90, 0.505, 5),
     ("leaf-spine:18x18x18", 90, 0.49, 5),
 ]
@@ -137,6 +141,14 @@ def measure(served, spec: str, load: float, flits: int, seconds: float) -> list[
     ]  # fmt: skip
 
 
+def ceiling(program: str, spec: str, load: float) -> float:
+    """Link-hops a second of the best of three runs of a program that knows one router."""
+    side = spec.partition("x")[2]
+    cycles = max(100, int(2e6 / (int(side) ** 3 * load)))
+    told = [program, side, str(load), str(cycles)]
+    return float(subprocess.run(told, capture_output=True, text=True, check=True).stdout) * 1e6
+
+
 def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
     """CPU nanoseconds in which a packet is made, and in which its delivery is counted.
 
@@ -164,7 +176,7 @@ def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
 def twin_rate() -> float:
     """Link-hops a second of the readable twin on mesh 8x8 at 90 % of saturation."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from netloom.routing.kernels.virtual_channels import allowed
+    from tests.reference.compiled_rules import allowed
     from tests.reference.network import simulate
 
     run = prepared("mesh:8x8", 0.365)
@@ -180,8 +192,9 @@ def twin_rate() -> float:
     return found.link_hops / (time.process_time() - start)
 
 
-def print_cases(served: list[Served], seconds: float) -> None:
+def print_cases(served: list[Served], seconds: float, program: str | None) -> None:
     against = f"{'against':>9}" if len(served) > 1 else ""
+    against += f"{'ceiling':>9}" if program else ""
     print(f"{'network':>20} {'flits':>5} {'load':>7} {'% of sat.':>9} {'M link-hops/s':>13} "
           f"{'(median)':>9} {'cycles/s':>9} {'B/host':>7} {'peer':>6}{against}")  # fmt: skip
     for spec, share, load, flits in CASES:
@@ -189,6 +202,8 @@ def print_cases(served: list[Served], seconds: float) -> None:
         peer = PEER.get((spec, share)) if flits == PACKET_FLITS else None
         ratio = f"{found['hops'] / peer:.0f}x" if peer else ""
         more = "".join(f"{found['median'] / each['median']:>8.2f}x" for each in other)
+        if program and spec.startswith("mesh:") and flits == PACKET_FLITS:
+            more += f"{found['hops'] / ceiling(program, spec, load):>8.2f}x"
         print(f"{spec:>20} {flits:>5} {load:>7} {share:>9} {found['hops'] / 1e6:>13.1f} "
               f"{found['median'] / 1e6:>9.1f} {found['cycles']:>9.0f} {found['bytes']:>7.0f} "
               f"{ratio:>6}{more}", flush=True)  # fmt: skip
@@ -198,6 +213,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("seconds", nargs="?", type=float, default=3.0)
     parser.add_argument("--against", type=Path)
+    parser.add_argument("--ceiling")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -215,7 +231,7 @@ def main() -> None:
     start = time.process_time()
     prepared("mesh:4x4", 0.1).advance(100)
     print(f"compiled, or loaded what was compiled, in {time.process_time() - start:.1f} s CPU\n")
-    print_cases([Served(each) for each in (here, given.against) if each], seconds)
+    print_cases([Served(each) for each in (here, given.against) if each], seconds, given.ceiling)
     print("\nns a packet, mesh:8x8: made, and counted when it is delivered")
     for traffic in PACKETS:
         for flits, load in ((PACKET_FLITS, 0.3), (1, 0.3)):

@@ -8,9 +8,9 @@ from math import inf
 
 import numpy as np
 
-from netloom.routing.kernels.virtual_channels import arrived
 from netloom.simulation.network.engine import Engine
 from tests.engine_state import credits_of, owned_of
+from tests.reference.compiled_rules import arrived
 
 SLOW = 2**30
 """So many credits no buffer of a case has: each comes back in its own time."""

@@ -19,7 +19,6 @@ from netloom.routing.by_hop.tables import (
     next_ports,
 )
 from netloom.routing.kernels.by_hop import next_hop
-from netloom.routing.kernels.virtual_channels import allowed
 from netloom.routing.rules import shortest_ways
 from netloom.routing.source_routing import table
 from netloom.routing.virtual_channel_tables import (
@@ -37,6 +36,7 @@ from tests.properties.hop_routings import given_paths, hop_routings
 from tests.properties.hosted_networks import Case, births, hosted_networks, led, routers
 from tests.properties.network_runs import check, led_by, run
 from tests.properties.test_network import graphs as one_way_graphs, small_cubes
+from tests.reference.compiled_rules import allowed
 from tests.reference.network import simulate
 from tests.reference.network_parts import drawn_ports
 

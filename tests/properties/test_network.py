@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from netloom.base.errors import DeadlockError
 from netloom.routing import DimensionOrder, paths
 from netloom.routing.by_hop.tables import ports
-from netloom.routing.kernels.virtual_channels import allowed
 from netloom.routing.source_routing import source_routes
 from netloom.routing.virtual_channel_tables import (
     PATHS,
@@ -25,6 +24,7 @@ from netloom.simulation.network.routers import Router
 from netloom.topology import cube, graph_topology
 from tests.properties.hosted_networks import WHOLE, Case, births, born, led
 from tests.properties.network_runs import check, led_by
+from tests.reference.compiled_rules import allowed
 from tests.reference.network import simulate
 
 

@@ -14,9 +14,9 @@ from netloom.routing import (
     table,
     virtual_channel_routing,
 )
-from netloom.routing.kernels.virtual_channels import allowed, arrived
 from netloom.routing.virtual_channel_tables import RULES
 from netloom.topology import cube, graph_topology, mesh, torus
+from tests.reference.compiled_rules import allowed, arrived
 from tests.reference.virtual_channels import Twin, ports_of, steps
 
 TIED = ("adaptive:ties=+", "adaptive-sticky-escape:ties=+")

@@ -78,6 +78,15 @@ def _keep_elsewhere() -> None:
     )
 
 
+def is_kept(kernel: Any, *arguments: Any) -> bool:
+    """Tell whether a kernel was compiled for such arguments, by this process or one before."""
+    signature = tuple(map(kernel.typeof_pyval, arguments))
+    if signature in kernel.overloads or not _kept:
+        return signature in kernel.overloads
+    key = kernel._cache._index_key(signature, kernel.targetctx.codegen())
+    return key in kernel._cache._cache_file._load_index()
+
+
 kernel: Any = njit(_nrt=False)
 
 INLINED: dict[str, Any] = {

@@ -5,8 +5,10 @@ A tuple of forty arrays is some three hundred arguments of every function that i
 Numba's work goes with them. ``held`` puts it in one place on the stack. Attributes are read from
 there. Once all functions are inlined, nothing of that is left in machine code.
 
-A tuple's class may say in ``KNOWN`` what some of its fields are. ``inlined`` functions are then
-compiled without the branches that these never take, and without what only such branches call.
+It may be said what some of its fields are: ``held(values, "words=1 staged=0")``. ``inlined``
+functions then have these numbers in their code, are compiled without the branches that these never
+take, and without what only such branches call. What is known is a string, and one that the caller
+closes over: so kernels are kept apart by their values, and found again by other processes.
 """
 
 from __future__ import annotations
@@ -24,14 +26,15 @@ from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, mod
 
 
 class Held(types.Type):
-    """The type of the address of a named tuple."""
+    """The type of the address of a named tuple, of which some fields are known."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Any, known: str) -> None:
         self.values = values
         self.instance_class = values.instance_class
-        self.known = dict(getattr(values.instance_class, "KNOWN", {}))
-        told = sha256(f"{values} {self.known}".encode()).hexdigest()[:12]  # short in symbols' names
-        super().__init__(f"held_{values.instance_class.__name__}_{told}")
+        told = dict(each.split("=") for each in known.split())
+        self.known = {name: int(told[name]) for name in values.fields if name in told}
+        short = sha256(f"{values} {self.known}".encode()).hexdigest()[:12]  # in symbols' names
+        super().__init__(f"held_{values.instance_class.__name__}_{short}")
 
 
 @register_model(Held)
@@ -57,16 +60,16 @@ def _field(_: Any, builder: Any, held_type: Held, value: Any, name: str) -> Any:
     return builder.load(cgutils.gep_inbounds(builder, value, 0, place))
 
 
-def _held(_: Any, values: Any) -> Any:
+def _held(_: Any, values: Any, known: Any) -> Any:
     """Return the address of a copy of a named tuple, which lives as long as the caller runs."""
 
     def put(_: Any, builder: Any, __: Any, given: Any) -> Any:
         return cgutils.alloca_once_value(builder, given[0])
 
-    return Held(values)(values), put
+    return Held(values, known.literal_value)(values, known), put
 
 
-held: Any = intrinsic(_held)
+held: Any = intrinsic(prefer_literal=True)(_held)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

@@ -83,6 +83,12 @@ class OpenLoad(
         default=5,
         panel="Traffic",
     )
+    specialize: Literal["auto", "yes", "no"] = option(
+        "Compile the simulator for this router alone, some 5 s once: auto (if runs are long), "
+        "yes or no. Answers do not change.",
+        default="auto",
+        panel="Router",
+    )
 
     @property
     def loads(self) -> tuple[float, ...]:

@@ -724,6 +724,7 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         seed=question.seed,
         programs=programs,
         tasks=tasks,
+        specialize=None if question.specialize == "auto" else question.specialize == "yes",
     )
     if load is not None:  # a load that these packets cannot make is no technique's fault
         load = loaded.mean_load(load)

@@ -60,6 +60,7 @@ called: Any = intrinsic_call
 
 
 DRAWS = 4  # numbers that a packet can draw at a router: two ports, a goal, a coin
+unsigned = np.uint64  # indexes are: signed ones are checked for counting from the end
 NOTHING = np.int64(-2)  # in place of a goal, where there are none to draw from
 
 
@@ -70,24 +71,24 @@ def next_hop(tables, used, allowed, base, router, in_port, in_vc, packet, hops):
     The packet has come by an input port and VC, after so many hops from router to router. Its
     ``way`` is then its state at this router, ``aux`` may be the goal that it has drawn.
     """
-    exit_router, goal = tables.exit_router[packet.sink], np.int64(tables.sink_goal[packet.sink])
-    state, place = packet.way, np.int64(0)
+    sink, state, place = unsigned(packet.sink), packet.way, np.int64(0)
+    exit_router, goal = tables.exit_router[sink], np.int64(tables.sink_goal[sink])
     if tables.choice == GIVEN:
         place = tables.path_offsets[packet.aux] + hops
         leaves = place == tables.path_offsets[packet.aux + 1]
     else:
         state = state_at(tables, used, router, in_port, in_vc, packet, hops)
         packet.way = state
-        leaves = router == exit_router and tables.eject_vcs[state] != 0
+        leaves = router == exit_router and tables.eject_vcs[unsigned(state)] != 0
     if leaves:
-        for lane in range(tables.exit_lanes[packet.sink]):
-            port = tables.exit_port[packet.sink] + lane
-            ask(allowed, base, port, tables.eject_vcs[state], tables.lane_shift)
+        for lane in range(tables.exit_lanes[sink]):
+            port = tables.exit_port[sink] + lane
+            ask(allowed, base, port, tables.eject_vcs[unsigned(state)], tables.lane_shift)
     elif tables.choice == GIVEN:
         at, vcs = tables.path_starts[place], tables.vcs[tables.path_layer[place]]
         ask_each(tables, allowed, base, at, vcs)
     else:
-        if tables.to_aux[state]:
+        if tables.detour and tables.to_aux[unsigned(state)]:
             goal = np.int64(packet.aux)
         go_on(tables, used, allowed, base, router, state, goal, packet, hops)
 
@@ -98,13 +99,13 @@ def state_at(tables, used, router, in_port, in_vc, packet, hops):
     state = packet.way
     exit_router, exit_goal = tables.exit_router[packet.sink], tables.sink_goal[packet.sink]
     if hops > 0:
-        if state < tables.escape_state and (tables.escape_vcs >> in_vc) & 1:
+        if tables.escape_vcs and state < tables.escape_state and tables.escape_vcs >> in_vc & 1:
             state = tables.escape_state
-        kind = tables.in_kind[router << tables.port_shift | in_port]
-        state = tables.delta[state * tables.num_kinds + kind]
+        kind = tables.in_kind[unsigned(router << tables.port_shift | in_port)]
+        state = tables.delta[unsigned(state * tables.num_kinds + kind)]
     elif len(tables.level):
         state = np.int32(tables.level[packet.sink * len(tables.detour_class) + router])
-    if tables.decides[state]:
+    if tables.detour and tables.decides[unsigned(state)]:
         goal = NOTHING
         if router != exit_router:
             goal = detour(tables, used, router, exit_router, exit_goal, state, packet, hops)
@@ -115,7 +116,8 @@ def state_at(tables, used, router, in_port, in_vc, packet, hops):
             state = tables.none[state]
         else:
             state = tables.keep[state]
-    if tables.to_aux[state] and tables.ports[first(tables, state, router, packet.aux)] == 0:
+    to_aux = tables.detour and tables.to_aux[state]
+    if to_aux and tables.ports[first(tables, state, router, packet.aux)] == 0:
         state = tables.turn[state]
     return state
 
@@ -142,10 +144,10 @@ def ends_of(tables, port_offsets, packet):
 def go_on(tables, used, allowed, base, router, state, goal, packet, hops):
     """Ask for ports that lead from a router to a goal."""
     here, at = router << tables.port_shift, first(tables, state, router, goal)
-    count, choice = tables.ports[at], tables.choice
-    if choice == EVERY or state >= tables.escape_state:
+    count, choice = tables.ports[unsigned(at)], tables.choice
+    if choice == EVERY or (tables.escape_vcs and state >= tables.escape_state):
         for index in range(at + 1, at + 1 + count):
-            port = tables.ports[index]
+            port = tables.ports[unsigned(index)]
             vcs = behind(tables, state, here | port)
             ask(allowed, base, port, vcs, tables.lane_shift)
     else:
@@ -155,11 +157,13 @@ def go_on(tables, used, allowed, base, router, state, goal, packet, hops):
             coin = packet.coin
             chosen = called(asked, router, goal, ports, at + 1, count, used, here, size, coin)
             chosen = min(max(chosen, 0), count - 1)
-            port = tables.ports[at + 1 + chosen]
+            port = tables.ports[unsigned(at + 1 + chosen)]
         elif choice == HASHED:
             pair = mixed(mixed(np.uint64(packet.source)) ^ np.uint64(packet.target))
-            chosen = np.int64(mixed(pair ^ tables.salts[router]) % np.uint64(count))
-            port = tables.ports[at + 1 + chosen]
+            chosen = np.int64(mixed(pair ^ tables.salts[unsigned(router)]) % np.uint64(count))
+            port = tables.ports[unsigned(at + 1 + chosen)]
+        elif choice == DRAWN:
+            port = tables.ports[unsigned(at + 1 + drawn(packet.coin, DRAWS * hops, count))]
         else:
             port = picked(choice, tables.ports, at, used, here, packet.coin, hops)
         ask(allowed, base, port, behind(tables, state, here | port), tables.lane_shift)
@@ -171,28 +175,30 @@ def go_on(tables, used, allowed, base, router, state, goal, packet, hops):
 @inlined
 def ask_each(tables, allowed, base, at, vcs):
     """Add VCs of all output ports of a list."""
-    for index in range(at + 1, at + 1 + tables.ports[at]):
-        ask(allowed, base, tables.ports[index], vcs, tables.lane_shift)
+    for index in range(at + 1, at + 1 + tables.ports[unsigned(at)]):
+        ask(allowed, base, tables.ports[unsigned(index)], vcs, tables.lane_shift)
 
 
 @inlined
 def ask(allowed, base, port, vcs, lane_shift):
     """Add VCs of an output port to the slots that a packet may ask for."""
     slot = np.int64(port) << lane_shift
-    allowed[base + (slot >> 6)] |= np.int64(vcs) << (slot & 63)
+    allowed[unsigned(base + (slot >> 6))] |= np.int64(vcs) << (slot & 63)
 
 
 @inlined
 def first(tables, state, router, goal):
     """Where the list of next ports begins that a packet follows in a state."""
-    table = tables.table[state]
-    return tables.starts[tables.table_start[table] + router * tables.table_goals[table] + goal]
+    table = unsigned(tables.table[unsigned(state)])
+    row = tables.table_start[table] + router * tables.table_goals[table] + goal
+    return tables.starts[unsigned(row)]
 
 
 @inlined
 def behind(tables, state, at):
     """The VCs of an output port for a packet in a state."""
-    return tables.vcs[tables.delta[state * tables.num_kinds + tables.out_kind[at]]]
+    move = state * tables.num_kinds + tables.out_kind[unsigned(at)]
+    return tables.vcs[unsigned(tables.delta[unsigned(move)])]
 
 
 @part
@@ -206,27 +212,27 @@ def drawn(coin, number, count):
 @part
 def picked(choice, ports, at, used, here, coin, hops):
     """The port that a packet takes of a list, by chance and by what is used."""
-    count, number = np.int64(ports[at]), DRAWS * hops
+    count, number = np.int64(ports[unsigned(at)]), DRAWS * hops
     if choice in (DRAWN, TWO):
-        port = ports[at + 1 + drawn(coin, number, count)]
+        port = ports[unsigned(at + 1 + drawn(coin, number, count))]
         if choice == TWO:
-            other = ports[at + 1 + drawn(coin, number + 1, count)]
-            if used[here | other] < used[here | port]:
+            other = ports[unsigned(at + 1 + drawn(coin, number + 1, count))]
+            if used[unsigned(here | other)] < used[unsigned(here | port)]:
                 port = other
         return port
-    least, equal = used[here | ports[at + 1]], 0
+    least, equal = used[unsigned(here | ports[unsigned(at + 1)])], 0
     for index in range(at + 1, at + 1 + count):
-        flits = used[here | ports[index]]
+        flits = used[unsigned(here | ports[unsigned(index)])]
         if flits < least:
             least, equal = flits, 0
         equal += flits == least
     left = drawn(coin, number, equal)
     for index in range(at + 1, at + 1 + count):
-        if used[here | ports[index]] == least:
+        if used[unsigned(here | ports[unsigned(index)])] == least:
             if left == 0:
-                return ports[index]
+                return ports[unsigned(index)]
             left -= 1
-    return ports[at + 1]
+    return ports[unsigned(at + 1)]
 
 
 @inlined

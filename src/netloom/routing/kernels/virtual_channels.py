@@ -10,44 +10,56 @@ Twin: ``tests/reference/virtual_channels.py``.
 
 import numpy as np
 
-from netloom.base.compilation import kernel, part
-from netloom.routing import virtual_channel_tables as by_rule
+from netloom.base.compilation import inlined, part
+from netloom.routing.virtual_channel_tables import (
+    ADAPTIVE,
+    DIMENSION_ORDER,
+    NEGATIVE_FIRST,
+    O1TURN,
+    PATHS,
+    STATIC_DATELINE,
+    STICKY_ESCAPE,
+    TABLE,
+    TWO_PHASE,
+    WEST_FIRST,
+)
 
 EMPTY = np.int64(0)
 
 
-@kernel
+@inlined
 def arrived(tables, node, aux):
     """Return the ``aux`` of a packet that has come to ``node``: ask before ``allowed``."""
-    if tables.kind == by_rule.TWO_PHASE and aux == node:
+    if tables.kind == TWO_PHASE and aux == node:
         return -2 - aux
     return aux
 
 
-@kernel
+@inlined
 def allowed(tables, node, in_slot, source, target, aux, coin, hops):
     """Return the output slots that a packet at ``node`` may ask for."""
     kind = tables.kind
-    if kind == by_rule.TABLE:
+    # one comparison at a time: a kernel that knows the kind is compiled without the others
+    if kind == TABLE:
         return tables.next_slots[node, target]
-    if kind == by_rule.PATHS:
+    if kind == PATHS:
         return tables.path_slots[tables.path_offsets[aux] + hops]
-    if kind == by_rule.TWO_PHASE and aux >= 0:
+    if kind == TWO_PHASE and aux >= 0:
         return in_order(tables, node, in_slot, source, aux, coin, 0)
     if node == target:
         return np.int64(tables.ejection)
-    if kind in (by_rule.DIMENSION_ORDER, by_rule.STATIC_DATELINE):
+    if kind == DIMENSION_ORDER or kind == STATIC_DATELINE:  # noqa: SIM109 (see above)
         return in_order(tables, node, in_slot, source, target, coin, 0)
-    if kind == by_rule.TWO_PHASE:
+    if kind == TWO_PHASE:
         return in_order(tables, node, in_slot, -2 - aux, target, coin, 2)
-    if kind in (by_rule.ADAPTIVE, by_rule.STICKY_ESCAPE):
+    if kind == ADAPTIVE or kind == STICKY_ESCAPE:  # noqa: SIM109
         return adaptive(tables, node, in_slot, target, coin)
-    if kind == by_rule.O1TURN:
+    if kind == O1TURN:
         return o1turn(tables, node, target, coin)
     return turn_model(tables, node, source, target)
 
 
-@kernel
+@part
 def heading(tables, axis, start, end, coin):
     """Direction from one coordinate to another (0 growing, 1 falling), and whether it is a tie."""
     if not tables.wraps[axis]:
@@ -84,7 +96,7 @@ def in_order(tables, node, in_slot, entry, goal, coin, first):
             vcs = low | high
             if tables.dateline[axis]:
                 crossing = crosses(direction, tables.coordinates[entry * axes + axis], there)
-                if tables.kind == by_rule.STATIC_DATELINE:
+                if tables.kind == STATIC_DATELINE:
                     vcs = high if crossing else low
                 elif crossing:
                     edge = tables.sides[axis] - 1 if direction == 0 else 0
@@ -106,7 +118,7 @@ def adaptive(tables, node, in_slot, target, coin):
     a packet whose way, from where it enters the escape VCs of that ring, crosses the wrap channel.
     Of a tie, adaptive VCs take the falling way.
     """
-    axes, sticky = len(tables.order), tables.kind == by_rule.STICKY_ESCAPE
+    axes, sticky = len(tables.order), tables.kind == STICKY_ESCAPE
     low, high, free = tables.class_vcs[0], tables.class_vcs[1], tables.class_vcs[2]
     if sticky and (tables.escape_slots >> in_slot) & 1:
         free = EMPTY
@@ -155,14 +167,14 @@ def turn_model(tables, node, source, target):
             growing |= vcs << tables.shifts[2 * axis]
         elif ahead < 0:
             falling |= vcs << tables.shifts[2 * axis + 1]
-    if kind == by_rule.NEGATIVE_FIRST:
+    if kind == NEGATIVE_FIRST:
         return falling if falling else growing
     column, end = tables.coordinates[2 * node + 1], tables.coordinates[2 * target + 1]
     both = growing | falling
     if column == end:
         return both
     along = vcs << tables.shifts[2 if end > column else 3]
-    if kind == by_rule.WEST_FIRST:
+    if kind == WEST_FIRST:
         return along if end < column else both
     across = both & ~along
     if end < column:  # westbound: rows change in even columns only

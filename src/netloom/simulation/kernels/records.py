@@ -5,8 +5,14 @@ Twin: ``tests/reference/network.py``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils
 from numba.cpython.unsafe.numbers import trailing_zeros
+from numba.extending import intrinsic
 
 from netloom.base.compilation import inlined
 
@@ -18,6 +24,26 @@ unsigned = np.uint64
 def record(records, place):
     """Return the record at a place that is not negative."""
     return records[np.uint64(place)]
+
+
+def _soon(_: Any, records: Any, __: Any) -> Any:
+    """Ask the memory for the record at a place, which will be needed."""
+    size = records.dtype.size
+
+    def put(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, given[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        at = builder.mul(given[1], context.get_constant(types.int64, size))
+        address = builder.gep(builder.bitcast(data, byte), [at])
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(prefetch, [address, number(1), number(3), number(1)])  # to write, and keep
+        return context.get_dummy_value()
+
+    return types.void(records, types.int64), put
+
+
+soon: Any = intrinsic(_soon)
 
 
 @inlined

@@ -15,15 +15,27 @@ cycle: a channel, or one of the lanes of a faster one.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netloom.base.arrays import Floats, Ints, Records
 from netloom.base.errors import InputError
-from netloom.routing.by_hop.tables import HostedPorts, each_lane, hosted_ports, ports
+from netloom.routing.by_hop.tables import (
+    DRAWN,
+    EVERY,
+    GIVEN,
+    HostedPorts,
+    each_lane,
+    hosted_ports,
+    ports,
+)
 from netloom.routing.virtual_channel_tables import (
+    DIMENSION_ORDER,
+    O1TURN,
+    STATIC_DATELINE,
+    TWO_PHASE,
     WORD,
     RouteTables,
     VirtualChannelRouting,
@@ -159,6 +171,9 @@ DELIVERED = ("number", "birth", "entry", "arrival", "source", "target", "hops", 
 LOG = np.dtype([(name, "i4") for name in (*DELIVERED, "row")])
 """One record a delivered packet."""
 
+HOST = np.dtype([(name, "i8") for name in ("born", "born_flits", "delivered")])
+"""One record a node: packets it was given to send, their flits, and those that were delivered."""
+
 # Why the kernel came back.
 DONE, PACKETS_FULL, LOG_FULL, STUCK = 0, 1, 2, 3
 
@@ -166,8 +181,9 @@ DONE, PACKETS_FULL, LOG_FULL, STUCK = 0, 1, 2, 3
 class Setup(NamedTuple):
     """What does not change during a run: sizes, delays in cycles, and the kind of router.
 
-    Routers are ``staged`` if an attempt of either allocation takes several cycles. The fields from
-    ``words`` on go with the kind of router. See ``kernels.network.compiled``.
+    Routers are ``staged`` if an attempt of either allocation takes several cycles. A packet may ask
+    for ``several`` output ports. Of a ``far`` network, no near cache holds the state. See
+    ``known_of`` for what kernels know of it when they are compiled.
     """
 
     num_nodes: int
@@ -178,6 +194,7 @@ class Setup(NamedTuple):
     network_ports: int
     num_vcs: int
     vc_stride: int
+    per_stride: int
     num_slots: int
     slot_bits: int
     port_bits: int
@@ -197,6 +214,8 @@ class Setup(NamedTuple):
     vc_cycles: int
     switch_cycles: int
     words: int
+    several: bool
+    far: bool
     uneven: bool
     counted: bool
     staged: bool
@@ -209,37 +228,64 @@ class Setup(NamedTuple):
     choose_order: bool
 
 
-PLAIN = (1, *(False,) * 10)
-"""What a plain router of a direct network has for the fields from ``words`` on."""
+PER_STRIDE = 32
+"""A slot's port is ``slot * per_stride >> PER_STRIDE``: a division by ``vc_stride``."""
 
-PLAIN_HOPS = (False,) * 8
-"""What a plain router has for the fields from ``staged`` on."""
+ONE_PORT = (DIMENSION_ORDER, STATIC_DATELINE, O1TURN, TWO_PHASE)
+"""Rules by which a packet asks for one port, between routers."""
+
+BYTES = 50
+"""What a slot and all that goes with it takes, about."""
+
+FAR = 2**20
+"""Bytes of a state from which on a kernel asks ahead of time for what it will need."""
+
+SIZES = ("num_nodes", "source_slots", "patience", "buffer_flits", "ring", "function")
+"""What differs between networks of the same router and routing. No kernel knows it."""
+
+SHAPE = (
+    "num_ports", "network_ports", "num_slots", "slot_bits", "port_bits", "port_shift",
+    "injection_slot", "ejection", "escape_slots", "num_kinds", "escape_state", "detour_classes",
+)  # fmt: skip
+"""What differs between usual routers."""
+
+USUAL = {
+    "num_vcs": 4, "entry_channels": 1, "head_wait": 0, "flit_delay": 3, "credit_delay": 2,
+    "entry_delay": 2, "entry_credit_delay": 2, "exit_delay": 3, "vc_cycles": 1, "switch_cycles": 1,
+    "several": False, "uneven": False, "counted": False, "staged": False, "whole_packets": False,
+    "whole_first": False, "circuit": False, "reserved": False, "speculative": False,
+    "oldest_first": False, "choose_order": False, "kind": DIMENSION_ORDER, "choice": DRAWN,
+    "detour": 0, "even_by_coin": 0, "escape_vcs": 0,
+}  # fmt: skip
+"""The router that is taken if nothing is said, under a routing that asks for one port, any."""
+
+USUAL_PORTS, USUAL_WORDS = 5, 4
+"""Ports of the usual router of a mesh or torus. Words up to which a kernel knows how many."""
+
+SPECIAL = (
+    "staged", "whole_packets", "whole_first", "circuit", "reserved", "speculative", "oldest_first",
+    "choose_order",
+)  # fmt: skip
+"""What is said of no plain router."""
 
 
-def _known(values: tuple[int, ...]) -> dict[str, int]:
-    """Return the last fields of ``Setup`` by name."""
-    return dict(zip(Setup._fields[-len(values) :], values, strict=True))
+def known_of(setup: Setup, tables: Any, *, own: bool) -> str:
+    """Return what a kernel knows of a network when it is compiled: ``"words=1 staged=0"``.
 
-
-class PlainSetup(Setup):
-    """The set-up of plain routers of a direct network."""
-
-    KNOWN: ClassVar[dict[str, int]] = _known(PLAIN)
-
-
-class PlainHopsSetup(Setup):
-    """The set-up of plain routers with any number of slots and any channels."""
-
-    KNOWN: ClassVar[dict[str, int]] = _known(PLAIN_HOPS)
-
-
-KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, Setup)
-"""The kinds of routers for which a kernel of their own is compiled. The last one is any."""
-
-
-def known_of(kind: type[Setup]) -> tuple[int, ...]:
-    """Return the last fields of a set-up, as far as its kind tells them."""
-    return tuple(getattr(kind, "KNOWN", {}).values())
+    One of its ``own`` knows all of router and routing. Of others there are few: for usual routers
+    of 5 ports and of other shapes, for plain routers of direct networks, plain ones, and any.
+    """
+    told = {name: value for name, value in tables._asdict().items() if isinstance(value, int)}
+    told |= setup._asdict()
+    names, of_shape = tuple(told), SHAPE + ("words",) * (setup.words > USUAL_WORDS)
+    usual = all(told.get(name, value) == value for name, value in USUAL.items())
+    if usual and not own and setup.num_ports != USUAL_PORTS:
+        names = tuple(name for name in told if name not in of_shape)
+    elif not (usual or own):
+        names = () if any(told[name] for name in SPECIAL) else (*SPECIAL, "far")
+        if names and isinstance(tables, RouteTables) and setup.words == 1:
+            names += ("words", "uneven", "counted") * (not (setup.uneven or setup.counted))
+    return " ".join(f"{name}={int(told[name])}" for name in names if name not in SIZES)
 
 
 OF_WORDS = ("ready", "early", "left", "offered", "asked", "contested")
@@ -271,6 +317,7 @@ class State(NamedTuple):
     entries: Records
     packets: Records
     log: Records
+    hosts: Records
     allowed: Ints
     rings: Ints
     queue_front: Ints
@@ -297,7 +344,6 @@ class State(NamedTuple):
     lines: Records
     used: Ints
     port_offsets: Ints
-    port_of: Ints
     ready: Ints
     early: Ints
     left: Ints
@@ -493,6 +539,13 @@ def make_setup(
     ports = network_ports if close else WORD // stride
     preferred = sum(adaptive << port * stride for port in range(ports))
     circuit = router.switching == "circuit"
+    far = topology.num_routers * num_slots * BYTES > FAR
+    tables = routing.tables
+    if by_rule:
+        several = tables.kind not in ONE_PORT
+    else:
+        several = tables.choice in (EVERY, GIVEN) or tables.escape_vcs != 0
+    several = several or bool((tables.exit_lanes > 1).any())
     every = (1 << network_ports * vcs) - 1 if close else (1 << WORD) - 1
     # A head behind another packet in an adaptive VC holds the escape VCs behind it for as long as
     # that packet, on a way of its own, waits: so it goes where it fits, or nothing is before it.
@@ -516,6 +569,7 @@ def make_setup(
         network_ports=network_ports,
         num_vcs=vcs,
         vc_stride=stride,
+        per_stride=-(-(1 << PER_STRIDE) // stride),
         num_slots=num_slots,
         slot_bits=slot_bits,
         port_bits=port_bits,
@@ -535,6 +589,8 @@ def make_setup(
         vc_cycles=vc_cycles,
         switch_cycles=late + 1,
         words=words,
+        several=several,
+        far=far,
         whole_packets=router.whole_packets,
         whole_first=router.switching == "store-and-forward",
         circuit=circuit,
@@ -582,6 +638,7 @@ def make_state(
         entries=np.zeros(channels * own, ENTRY),
         packets=np.zeros(FIRST_PACKETS, PACKET),
         log=np.zeros(FIRST_LOG + 2 * moves, LOG),
+        hosts=np.zeros(topology.num_hosts, HOST),
         allowed=np.zeros(slots * setup.words, np.int64),
         rings=np.zeros(slots * setup.ring, np.int32),
         queue_front=np.full(queues, -1, np.int32),
@@ -600,7 +657,6 @@ def make_state(
         lines=np.zeros(many_ports + channels if setup.uneven else 0, LINE),
         used=np.zeros(setup.num_nodes << setup.port_bits if setup.counted else 0, np.int32),
         port_offsets=topology.port_offsets,
-        port_of=np.minimum(np.arange(in_words) // setup.vc_stride, setup.num_ports - 1),
         **{name: np.zeros(many, np.int64) for many, names in counts for name in names},
         best=np.full(in_words, -1, np.int64),
         taken=np.full(setup.num_ports, -1, np.int64),

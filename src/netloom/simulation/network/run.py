@@ -135,8 +135,13 @@ class SentPackets:
         """
         tables = []
         for due, coins in zip(self._due, self._coins, strict=True):
-            parts = [np.stack(part, axis=1) for part in due.until(cycle)]
-            rows = np.concatenate([np.empty((0, len(BORN)), np.int32), *parts])
+            parts = due.until(cycle)
+            rows = np.empty((sum(len(part[0]) for part in parts), len(BORN)), np.int32)
+            after = 0
+            for part in parts:
+                first, after = after, after + len(part[0])
+                for place, column in enumerate(part):
+                    rows[first:after, place] = column
             if self._call_by_call:
                 _, source, target, *_ = rows.T
                 rows[:, 4], rows[:, 5] = draw_aux(self._routing, coins, source, target)
@@ -223,6 +228,8 @@ class Run:
         that of all together.
     apart
         Whether the packets of each sender are also measured apart.
+    specialize
+        See ``Engine``.
 
     Attributes
     ----------
@@ -246,14 +253,14 @@ class Run:
         idle: Idle | None = None,
         senders: Sequence[Sender] = (),
         apart: bool = False,
+        specialize: bool | None = None,
     ) -> None:
         self.routing, self.router, self.traffic, self.load = routing, router, traffic, load
         self.lengths, self.reservation, self.bound, self.seed = lengths, reservation, bound, seed
         self._idle = idle
         connections = None if reservation is None else reservation.connections
-        self.engine = Engine(
-            topology, routing, router, shortest_packet=lengths.shortest, connections=connections
-        )
+        engine = partial(Engine, connections=connections, specialize=specialize)
+        self.engine = engine(topology, routing, router, shortest_packet=lengths.shortest)
         senders = senders or [Sender(traffic, load, seed)]
         self.packets = SentPackets(senders, routing, reservation, lengths, arrivals)
         self.groups = self.packets.groups() if apart else None
@@ -565,6 +572,8 @@ class LoadedNetwork:
         they send and when is drawn for them, whatever the mapping.
     settings
         One for each switching technique that is possible.
+    specialize
+        Whether kernels are compiled for its routers alone. None: if runs are long enough.
     """
 
     topology: Topology
@@ -575,6 +584,7 @@ class LoadedNetwork:
     programs: ProgramTraffic | None = None
     tasks: tuple[Traffic, Ints] | None = None
     settings: tuple[Setting, ...] = ()
+    specialize: bool | None = None
 
     @property
     def name(self) -> str:
@@ -594,6 +604,7 @@ class LoadedNetwork:
         run = partial(Run, self.topology, setting.routing, setting.router, self.traffic, load)
         run = partial(run, reservation=setting.reservation, bound=setting.bound, idle=setting.idle)
         run = partial(run, lengths=self.lengths, arrivals=self.arrivals, seed=self.seed)
+        run = partial(run, specialize=self.specialize)
         return run(senders=senders, apart=self.programs is not None)
 
     def alone(self, program: int) -> LoadedNetwork:

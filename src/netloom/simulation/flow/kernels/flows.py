@@ -703,7 +703,7 @@ def next_end(state):
 @kernel
 def advance(arrays, until, batches):
     """Run up to a time, or through so many times at which flows begin or end. Return how many."""
-    state = held(arrays)
+    state = held(arrays, "")
     clock = clock_of(state)
     for batch in range(batches):
         time = next_end(state)

@@ -11,12 +11,14 @@ Twin: ``tests/reference/network.py``.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from netloom.base.compilation import inlined, kernel
 from netloom.base.held import held
 from netloom.simulation.kernels.agenda import ARRIVED, due, first_time, plan
-from netloom.simulation.kernels.records import lowest, record, unsigned
+from netloom.simulation.kernels.records import lowest, record, soon, unsigned
 from netloom.simulation.network.kernels.router import (
     allocate_switch,
     allocate_vcs,
@@ -30,11 +32,13 @@ from netloom.simulation.network.kernels.router import (
     node_of,
     place_of,
     port_at,
+    port_of,
     slot_of,
+    up_of,
     wake,
 )
 from netloom.simulation.network.kernels.sources import queue_packet, run_sources
-from netloom.simulation.network.layout import DONE, KINDS, LOG_FULL, PACKETS_FULL, STUCK, known_of
+from netloom.simulation.network.layout import DONE, LOG_FULL, PACKETS_FULL, STUCK
 
 EMPTY = np.int64(0)
 ONE = np.int64(1)
@@ -51,7 +55,7 @@ def deliver_credits(setup, state, cycle):
         if place < setup.source_slots:
             if setup.counted:
                 node = place // setup.num_slots
-                port = state.port_of[place - node * setup.num_slots]
+                port = port_of(setup, place - node * setup.num_slots)
                 state.used[unsigned(node << setup.port_bits | port)] -= 1
             if output.credits == 1 or setup.roomy:
                 open_slot(setup, state, place, output, cycle)
@@ -68,7 +72,7 @@ def open_slot(setup, state, place, output, cycle):
     slot = place - node * setup.num_slots
     wake(state.active, node)
     if setup.uneven:
-        line = record(state.lines, port_at(setup, node, state.port_of[slot]))
+        line = record(state.lines, port_at(setup, node, port_of(setup, slot)))
         if line.ready > cycle * line.share:
             return
     masks, bit = masks_of(setup, state, node, slot), bit_of(slot)
@@ -110,8 +114,13 @@ def deliver_heads(setup, state, cycle):
 def deliver_flits(setup, state, cycle):
     """Flits that reach a buffer in this cycle."""
     bucket = unsigned(cycle & setup.wheel)
-    fronts = record(state.clock, 0).fronts
-    for index in range(state.arrivals_due[bucket]):
+    fronts, many = record(state.clock, 0).fronts, state.arrivals_due[bucket]
+    for index in range(many):
+        if setup.far:
+            ahead = np.int64(state.arrivals[bucket, unsigned(min(index + 8, many - 1))])
+            node, slot = node_of(setup, ahead), slot_of(setup, ahead)
+            soon(state.inputs, place_of(setup, node, slot))
+            soon(state.masks, node * setup.words)
         arrival = np.int64(state.arrivals[bucket, unsigned(index)])
         node, slot = node_of(setup, arrival), slot_of(setup, arrival)
         here = record(state.inputs, place_of(setup, node, slot))
@@ -181,6 +190,10 @@ def go_on(setup, state, cycle):
         let_wait(setup, state, cycle)
     winners, ejected = clock.winners, clock.ejected
     for index in range(winners):
+        if setup.far:
+            ahead = np.int64(state.winners[unsigned(min(index + 8, winners - 1))])
+            node, slot = node_of(setup, ahead), slot_of(setup, ahead)
+            soon(state.outputs, up_of(setup, state, node, slot, port_of(setup, slot)))
         move(setup, state, np.int64(state.winners[unsigned(index)]), cycle)
     clock.winners = 0
     clock.link_hops += winners - (clock.ejected - ejected)
@@ -188,21 +201,20 @@ def go_on(setup, state, cycle):
         clock.last_move = cycle
 
 
-def compiled(kind):
-    """Return the kernel that runs a network of a kind of ``layout.KINDS``.
+@cache
+def compiled(known):
+    """Return the kernel that runs a network of which some fields are known. See ``layout.KINDS``.
 
     What is known when it is compiled makes it smaller and faster.
-    ``run(known, table_arrays, arrays, born, until)`` runs the cycles from ``clock.cycle`` to
-    ``until`` and returns why it came back. ``known`` are the fields of ``Setup`` that the kind does
-    not tell, ``table_arrays`` the routing's tables and ``arrays`` the ``State``. ``born`` holds the
-    packets to come, one row each, by birth. It comes back early, before a cycle, when packets or
-    log have no room for that cycle, or when nothing moves any more.
+    ``run(setup, tables, state, born, until)`` runs the cycles from ``clock.cycle`` to ``until`` and
+    returns why it came back. ``setup`` and ``state`` are those of ``layout``, ``tables`` are the
+    routing's. ``born`` holds the packets to come, one row each, by birth. It comes back early,
+    before a cycle, when packets or log have no room for that cycle, or when nothing moves any more.
     """
-    frozen = known_of(kind)
 
     @kernel
-    def run(known, table_arrays, arrays, born, until):
-        setup, tables, state = held(kind(*(known + frozen))), held(table_arrays), held(arrays)
+    def run(numbers, table_arrays, arrays, born, until):
+        setup, tables, state = held(numbers, known), held(table_arrays, known), held(arrays, "")
         clock = record(state.clock, 0)
         while clock.cycle < until:
             cycle, after = clock.cycle, clock.taken
@@ -221,15 +233,15 @@ def compiled(kind):
                 coin, aux = born[given, 4], born[given, 5]
                 packet = queue_packet(setup, tables, state, source, target, coin, aux, cycle)
                 packet.flits = born[given, 3]
+                host = record(state.hosts, source)
+                host.born += 1
+                host.born_flits += packet.flits
             clock.taken = after
             go_on(setup, state, cycle)
             clock.cycle = cycle + 1
         return DONE
 
     return run
-
-
-runs = {kind: compiled(kind) for kind in KINDS}
 
 
 # -- driven by a program ---------------------------------------------------------------------------
@@ -289,17 +301,17 @@ def skip(setup, state, agenda, until):
     return clock.cycle
 
 
-def compiled_program(kind):
+@cache
+def compiled_program(known):
     """Return the kernel that runs a network with a program. See ``compiled``.
 
-    ``run(given, table_arrays, arrays, agenda, packet_flits, num_rows, until)`` ends early once all
-    rows are complete.
+    ``run(setup, tables, state, agenda, packet_flits, num_rows, until)`` ends early once all rows
+    are complete.
     """
-    frozen = known_of(kind)
 
     @kernel
-    def run(given, table_arrays, arrays, agenda, packet_flits, num_rows, until):
-        setup, tables, state = held(kind(*(given + frozen))), held(table_arrays), held(arrays)
+    def run(numbers, table_arrays, arrays, agenda, packet_flits, num_rows, until):
+        setup, tables, state = held(numbers, known), held(table_arrays, known), held(arrays, "")
         clock, counts = record(agenda.clock, 0), record(state.clock, 0)
         while clock.completed < num_rows and counts.cycle < until:
             if clock.sent == 0:
@@ -322,6 +334,3 @@ def compiled_program(kind):
         return DONE
 
     return run
-
-
-program_runs = {kind: compiled_program(kind) for kind in KINDS}

@@ -31,13 +31,16 @@ from netloom.simulation.kernels.records import (
     post,
     record,
     single,
+    soon,
     unsigned,
 )
+from netloom.simulation.network.layout import PER_STRIDE
 
 # -- places of slots and ports ---------------------------------------------------------------------
 
 EMPTY = np.int64(0)
 ONE = np.int64(1)
+PARTS = np.int64(PER_STRIDE)
 LAST = np.int64(63)  # an input slot that is no port's between routers
 
 
@@ -75,6 +78,19 @@ def place_at(setup, address):
 def port_at(setup, node, port):
     """Return the place of a port in the arrays of all ports."""
     return node * setup.num_ports + port
+
+
+@inlined
+def port_of(setup, slot):
+    """Return the port of a slot."""
+    return np.int64(slot) * setup.per_stride >> PARTS
+
+
+@inlined
+def up_of(setup, state, node, slot, port):
+    """Return the place of the output slot (or source's VC) at the other end of an input slot."""
+    up = record(state.ports, port_at(setup, node, port)).up
+    return np.int64(up + slot - port * setup.vc_stride)
 
 
 @inlined
@@ -146,7 +162,7 @@ def better(setup, state, node, best, slot, pointer):
 @inlined
 def follow(setup, state, node, out, packet):
     """Append a packet to those that come to the other end of an output slot."""
-    port = state.port_of[out]
+    port = port_of(setup, out)
     down = record(state.ports, port_at(setup, node, port)).down
     if down >= 0:
         ring = place_at(setup, down + out - port * setup.vc_stride) * setup.ring
@@ -160,7 +176,7 @@ def has_room(setup, state, node, out, flits):
     """Whether so many flits fit behind an output slot, or nothing is there."""
     depth = setup.buffer_flits
     if setup.uneven:
-        depth = record(state.lines, port_at(setup, node, state.port_of[out])).depth
+        depth = record(state.lines, port_at(setup, node, port_of(setup, out))).depth
     return record(state.outputs, place_of(setup, node, out)).credits >= min(flits, depth)
 
 
@@ -193,16 +209,19 @@ def choices(setup, state, node, slot):
     would favor some, by their numbers.
     """
     place = place_of(setup, node, slot)
-    if setup.words > 1:
+    if setup.several and setup.words > 1:
         return choices_of_many(setup, state, node, place)
-    asked = askable(setup, state, node, place, 0)
+    at, asked = EMPTY, askable(setup, state, node, place, 0)
+    while setup.words > 1 and asked == 0 and at + 1 < setup.words:
+        at += 1
+        asked = askable(setup, state, node, place, at)
     asked = asked & setup.preferred if asked & setup.preferred else asked
-    if asked:
-        port = state.port_of[lowest(asked)]
+    if setup.several and asked:
+        port = port_of(setup, lowest(asked))
         beyond = asked & ~(setup.all_vcs << (port * setup.vc_stride))
         if beyond and port < setup.network_ports:
             asked = of_one_port(setup, state, place, asked)
-    return EMPTY, asked
+    return at, asked
 
 
 @inlined
@@ -217,12 +236,12 @@ def of_one_port(setup, state, place, slots):
     """Return those of a set of output slots that are of one port, each as likely as any other."""
     ports, left = 0, slots
     while left:
-        left &= ~(setup.all_vcs << (state.port_of[lowest(left)] * setup.vc_stride))
+        left &= ~(setup.all_vcs << (port_of(setup, lowest(left)) * setup.vc_stride))
         ports += 1
-    port = state.port_of[lowest(slots)]
+    port = port_of(setup, lowest(slots))
     for _ in range(drawn(setup, state, place, ports)):
         slots &= ~(setup.all_vcs << (port * setup.vc_stride))
-        port = state.port_of[lowest(slots)]
+        port = port_of(setup, lowest(slots))
     return slots & setup.all_vcs << (port * setup.vc_stride)
 
 
@@ -238,7 +257,7 @@ def choices_of_many(setup, state, node, place):
             state.offered[word] &= setup.preferred
         left = state.offered[word]
         while left:
-            port = state.port_of[word << 6 | lowest(left)]
+            port = port_of(setup, word << 6 | lowest(left))
             left &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
             ports += 1
     if ports == 0:
@@ -247,7 +266,7 @@ def choices_of_many(setup, state, node, place):
     for word in range(setup.words):
         left = state.offered[word]
         while left:
-            port = state.port_of[word << 6 | lowest(left)]
+            port = port_of(setup, word << 6 | lowest(left))
             here = setup.all_vcs << ((port * setup.vc_stride) & 63)
             if skipped == 0:
                 return np.int64(word), left & here
@@ -286,7 +305,7 @@ def own(setup, state, node, slot, out):
     there.free &= ~out_bit
     masks.credit = masks.credit | bit if there.open & out_bit else masks.credit & ~bit
     here = record(state.inputs, place)
-    port = state.port_of[out]
+    port = port_of(setup, out)
     here.out = out
     here.out_port = port
     bind(setup, state, node, port, slot)
@@ -402,7 +421,7 @@ def move(setup, state, winner, cycle):
     if setup.circuit and setup.uneven:
         packet = record(state.packets, front_packet(setup, state, place))
         if left == packet.flits:  # the channel by which a probe came is of its answer's way
-            packet.back += record(state.lines, port_at(setup, node, state.port_of[slot])).credit
+            packet.back += record(state.lines, port_at(setup, node, port_of(setup, slot))).credit
     at = port_at(setup, node, port)
     sink = record(state.ports, at)
     if sink.down >= 0:
@@ -461,9 +480,9 @@ def return_credit(setup, state, node, slot, cycle):
     A count so high that it cannot reach zero before the credit's time is raised at once. Nothing
     here branches: what a processor cannot foretell costs more than what it does in vain.
     """
-    port = state.port_of[slot]
+    port = port_of(setup, slot)
     at = port_at(setup, node, port)
-    up = record(state.ports, at).up + slot - port * setup.vc_stride
+    up = up_of(setup, state, node, slot, port)
     output = record(state.outputs, up)
     early = output.credits >= setup.lazy
     output.credits += early
@@ -504,6 +523,7 @@ def leave(setup, state, place, left, cycle, delay):
     entry.row = packet.row
     clock.logged += 1
     clock.delivered += 1
+    record(state.hosts, packet.source).delivered += 1
     packet.next = clock.free_packet
     clock.free_packet = index
     clock.free_packets += 1
@@ -541,7 +561,7 @@ def by_hop(setup, tables, state, node, slot, packet, hops):
     first = place * setup.words
     for word in range(setup.words):
         state.allowed[unsigned(first + word)] = 0
-    port = state.port_of[slot]
+    port = port_of(setup, slot)
     vc = slot - port * setup.vc_stride
     next_hop(tables, state.used, state.allowed, first, node, port, vc, packet, hops)
 
@@ -565,7 +585,7 @@ def by_rule(setup, tables, state, node, slot, packet, hops):
         slots = allowed(tables, node, came_by, source, target, packet.aux, coin ^ way, hops)
         left = 0
         if choosing:
-            first = place_of(setup, node, state.port_of[lowest(slots)] * setup.vc_stride)
+            first = place_of(setup, node, port_of(setup, lowest(slots)) * setup.vc_stride)
             for place in range(first, first + setup.num_vcs):
                 left += record(state.outputs, place).credits
         if left > most:
@@ -588,7 +608,11 @@ def begin_packets(setup, tables, state, cycle):
     They arrived, or the tail before them left. In store-and-forward, nothing happens until all of a
     packet is there.
     """
-    for number in range(record(state.clock, 0).fronts):
+    fronts = record(state.clock, 0).fronts
+    for number in range(fronts):
+        if setup.far:
+            ahead = np.int64(state.fronts[unsigned(min(number + 6, fronts - 1))])
+            soon(state.packets, np.int64(front_packet(setup, state, place_at(setup, ahead))))
         front = np.int64(state.fronts[unsigned(number)])
         node, slot = node_of(setup, front), slot_of(setup, front)
         place = place_of(setup, node, slot)
@@ -698,7 +722,7 @@ def offer(setup, state, node, out):
     ``taken`` holds the output port that each input port has; -1: none. Return the input port as a
     bit, of a small router.
     """
-    port = state.port_of[granted_slot(setup, state, node, out)]
+    port = port_of(setup, granted_slot(setup, state, node, out))
     has = state.taken[port]
     state.taken[port] = accepted(setup, state, node, port, has, out) if has >= 0 else out
     return ONE << port if setup.words == 1 else EMPTY
@@ -747,7 +771,7 @@ def allocate_switch(setup, state, node, ready, heads):
     if setup.words == 1 and heads == 0 and single(ready):
         slot = lowest(ready)
         out = np.int64(record(state.inputs, place_of(setup, node, slot)).out_port)
-        win(setup, state, node, state.port_of[slot], out, slot)
+        win(setup, state, node, port_of(setup, slot), out, slot)
         return True
     asked, taking = ask(setup, state, node, ready, heads)
     if setup.reserved:
@@ -764,7 +788,7 @@ def allocate_switch(setup, state, node, ready, heads):
     for word in range(setup.words if setup.words > 1 else 0):
         left = state.ready[word] | (state.early[word] if setup.speculative else EMPTY)
         while left:
-            port = state.port_of[word << 6 | lowest(left)]
+            port = port_of(setup, word << 6 | lowest(left))
             left &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
             if state.taken[port] >= 0:
                 send_from(setup, state, node, port, word, state.early[word])
@@ -821,7 +845,7 @@ def guess_all(setup, state, node, early, asked):
             word, slots = choices(setup, state, node, slot)
             state.wanted[slot] = slots
             while slots:
-                port = state.port_of[word << 6 | lowest(slots)]
+                port = port_of(setup, word << 6 | lowest(slots))
                 slots &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
                 if state.named[port] == 0:
                     asked = name(state, port, asked)
@@ -844,7 +868,7 @@ def take_turns(setup, state, node, asked):
             slot = granted_slot(setup, state, node, out)
             if setup.speculative and state.early[slot >> 6] & bit_of(slot):
                 guess_right(setup, state, node, slot, out)
-            win(setup, state, node, state.port_of[slot], out, slot)
+            win(setup, state, node, port_of(setup, slot), out, slot)
     return asked > 0
 
 
