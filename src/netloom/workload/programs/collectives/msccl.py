@@ -35,7 +35,6 @@ from math import ceil, gcd, lcm
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -270,6 +269,8 @@ def write_msccl(path: str | Path, program: CollectiveProgram, *, name: str = "ne
     <algo name="netloom" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2" coll="allgather"
     inplace="1" outofplace="1" minBytes="0" maxBytes="1099511627776">
     """
+    from xml.sax.saxutils import quoteattr  # which imports HTTP and TLS
+
     if program.collective not in NAMES:
         raise InputError("collective", program.collective, ", ".join(NAMES))
     program = equal_chunks(program)
