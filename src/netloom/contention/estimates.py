@@ -137,7 +137,8 @@ def expect_random(
     degree_out = np.bincount(source, minlength=nodes).astype(np.float64)
     degree_in = np.bincount(target, minlength=nodes).astype(np.float64)
     from_one, into_one = (float(d @ (d - 1)) for d in (degree_out, degree_in))
-    opposite = np.isin(target * nodes + source, source * nodes + target)  # is an edge too
+    there, back = source * nodes + target, target * nodes + source
+    opposite = np.isin(back, there, assume_unique=True)  # is an edge too
     following = 2 * float(degree_in @ degree_out) - int(opposite.sum())
     apart = edges * (edges - 1.0) - from_one - into_one - following
     triples = nodes * (nodes - 1.0) * (nodes - 2.0)
