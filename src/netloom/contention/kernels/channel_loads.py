@@ -102,11 +102,9 @@ def spans(load, length):
 
 
 @njit()
-def _heaviest_run(heaviest, first, hops):
-    level = 0
-    while 2 ** (level + 1) <= hops:
-        level += 1
-    return max(heaviest[level, first], heaviest[level, first + hops - 2**level])
+def _heaviest_run(heaviest, levels, first, hops):
+    level = levels[hops]
+    return max(heaviest[level, first], heaviest[level, first + hops - (1 << level)])
 
 
 @njit(nogil=True)
@@ -118,6 +116,9 @@ def ask_dimension(tables, rank, targets, weights, at, came, load, join, turn, he
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]
+    levels = np.zeros(length + 1, np.int64)  # of the longest span in so many hops
+    for hops in range(2, length + 1):
+        levels[hops] = levels[hops // 2] + 1
     for path in range(len(targets)):
         direction, hops, line, place, reached = step(tables, axis, at[path], targets[path])
         if hops == 0:
@@ -128,12 +129,12 @@ def ask_dimension(tables, rank, targets, weights, at, came, load, join, turn, he
         new = load[first, COUNT] - (turn[first, came[path], COUNT] if turned else 0)
         met[1][path] += new > (not turned)
         before_end = min(hops, length - place)
-        peak = _heaviest_run(heaviest, first, before_end)
+        peak = _heaviest_run(heaviest, levels, first, before_end)
         end = -1
         if before_end < hops:  # the run goes on at the start of its ring
             last -= length
             end = line + length - 1
-            peak = max(peak, _heaviest_run(heaviest, line, hops - before_end))
+            peak = max(peak, _heaviest_run(heaviest, levels, line, hops - before_end))
             met[1][path] += join[end, JOINED]
             new += join[end, COUNT]
         met[0][path] += hops
