@@ -109,8 +109,9 @@ def test_a_subtree_is_what_its_uplinks_part():
     assert cuts["subtree"].name == "subtree 0 of level 2"
 
 
-def test_halves_have_the_largest_flow_between_them():
-    net = topology("jellyfish:10x3x2/1")
+@pytest.mark.parametrize("spec", ["jellyfish:10x3x2/1", "mesh:5x3", "torus:4x3/2", "torus:3x3/2"])
+def test_halves_have_the_largest_flow_between_them(spec):
+    net = topology(spec)
     half = net.num_hosts // 2
     graph = nx.DiGraph()
     ends = (net.source_end.tolist(), net.target_end.tolist())

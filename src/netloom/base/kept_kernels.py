@@ -13,6 +13,7 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -108,11 +109,26 @@ class _ByContentImpl(CompileResultCacheImpl):
     _locator_classes = [_ByContent]  # noqa: RUF012 (as in Numba)
 
 
+@cache
+def _leave_scipy() -> None:
+    """Keep Numba from importing SciPy's linear algebra (0.2 CPU s) only to see that it is there."""
+    from numba.np import linalg
+
+    asked = linalg.ensure_blas
+    if "numba.np.arraymath" not in sys.modules:  # which asks once, when it is imported
+        linalg.ensure_blas = lambda: setattr(linalg, "ensure_blas", asked)
+
+
 class Kept(FunctionCache):
     """Numba's cache of a function. Kernels of types that are not there any more are forgotten."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Load a kernel. With the first one, Numba imports all that it can compile."""
+        _leave_scipy()
+        return super().load_overload(signature, target)
 
     def _load_overload(self, signature: Any, target: Any) -> Any:
         try:

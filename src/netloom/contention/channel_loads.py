@@ -324,7 +324,7 @@ def measure_paths(
     if len(used := np.flatnonzero(lengths)):
         time = (weighted_load / rate)[routed.channels]
         heaviest[used] = np.maximum.reduceat(time, routed.offsets[used])
-    met = lengths, logical, paths_met, met_weight, heaviest
+    met = lengths, logical, paths_met, heaviest, met_weight
     return _between_routers(met, load, weighted_load, rate)
 
 
@@ -332,7 +332,7 @@ def _between_routers(
     met: tuple[Any, ...], load: Ints, weighted_load: Floats, rate: Floats
 ) -> Contention:
     """Return what paths of routers meet. They count themselves once among the paths in ``met``."""
-    lengths, logical, paths_met, met_weight, heaviest = met
+    lengths, logical, paths_met, heaviest, met_weight = met
     return Contention(
         moving=lengths > 0,
         path_length=lengths,
@@ -354,7 +354,9 @@ def _measure_lines(
     from netloom.contention.kernels.channel_loads import ask_dimension, count_dimension, spans
 
     tables = cube_tables(topology, routing)
-    num_paths = len(sources)
+    num_paths, each = len(sources), float(weights[0]) if len(weights) else 1.0
+    alike = each.is_integer() and bool((weights == each).all())  # as many times what paths are
+    kind, columns = (np.int32, 1) if alike else (np.float64, 2)
     load = np.zeros(topology.num_channels, np.int32)
     weighted_load = np.zeros(topology.num_channels)
     at, came = sources.copy(), np.full(num_paths, -1, np.int8)
@@ -365,10 +367,15 @@ def _measure_lines(
         if not size:
             continue
         here, ways_in = slice(first, first + size), max(2 * rank, 1)
-        tallies = np.zeros((size, 2)), np.zeros((size, 3)), np.zeros((size, ways_in, 2))
-        count_dimension(tables, rank, targets, weights, at, came, *tallies)
-        heaviest = spans(np.ascontiguousarray(tallies[0][:, 1]), length)
-        ask_dimension(tables, rank, targets, at, came, *tallies, heaviest, met)
-        load[here], weighted_load[here] = tallies[0].T
+        shapes = (size, columns), (size, columns + 1), (size, ways_in, columns)
+        tallies = tuple(np.zeros(shape, kind) for shape in shapes)
+        paths_here = tables, rank, targets, None if alike else weights, at, came
+        count_dimension(*paths_here, *tallies)
+        heaviest = spans(np.ascontiguousarray(tallies[0][:, -1]), length)
+        ask_dimension(*paths_here, *tallies, heaviest, met)
+        load[here], weighted_load[here] = tallies[0][:, 0], tallies[0][:, -1]
+    if alike:
+        weighted_load *= each
+        met = *met[:3], met[3] * each, met[2] * each
     rate = topology.channel_bandwidth
     return _between_routers(met, load, weighted_load, rate)

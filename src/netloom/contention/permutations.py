@@ -21,6 +21,7 @@ from netloom.base.arrays import Bools, Floats, Ints, offsets_of
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, figure, unseen
 from netloom.base.provenance import DEFAULT_SEED
+from netloom.base.student import student_t
 from netloom.contention.expected_load import expected_loads
 from netloom.routing import Routing, draw_paths
 from netloom.topology import Topology
@@ -156,8 +157,6 @@ def effective_bisection(
     >>> found.ci[0] < 5 / 6 < found.ci[1]
     True
     """
-    from scipy.special import stdtrit
-
     taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
     half = len(taking) // 2
     if not half:
@@ -167,7 +166,7 @@ def effective_bisection(
     shares = np.concatenate([found[2] for found in parts])
     mean, ci = float(shares.mean()), None
     if samples > 1:
-        wide, spread = float(stdtrit(samples - 1, 0.975)), float(shares.std(ddof=1))
+        wide, spread = student_t(samples - 1), float(shares.std(ddof=1))
         half_width = wide * spread / float(np.sqrt(samples))
         ci = mean - half_width, mean + half_width
     return EffectiveBisection(

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Floats, Ints
+from netloom.base.student import student_t
 
 # -- confidence intervals of means -----------------------------------------------------------------
 
@@ -73,14 +74,7 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
         return mean, np.nan
     off = _off_mean(sums, counts)
     error = np.sqrt(batches / (batches - 1) * (off @ off)) / total
-    return mean, _quantile(batches) * float(error)
-
-
-def _quantile(batches: int) -> float:
-    """Return the 97.5 % quantile of Student's t of so many batches."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(batches - 1, 0.975))
+    return mean, student_t(batches - 1) * float(error)
 
 
 def interval_over_runs(values: ArrayLike) -> tuple[float, float]:
@@ -122,7 +116,7 @@ def run_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[float,
     batches = int(np.count_nonzero(counts))
     found = autocorrelation(sums, counts)
     left = min(max(found + (1 + 3 * found) / batches, 0.0), MOST_CORRELATED)
-    quantile, off = _quantile(batches), _off_mean(sums, counts)
+    quantile, off = student_t(batches - 1), _off_mean(sums, counts)
     second = float(off @ off) / batches
     skewness = float(np.sum(np.abs(off) ** 3 * np.sign(off))) / batches / second**1.5
     more = float(abs(skewness) / (6 * np.sqrt(batches)) * (1 + 2 * quantile**2))

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from netloom.base.errors import InputError
 from netloom.workload import process_graph, read, read_monitoring, ring, write
+from netloom.workload.graphs import files
 
 BANNER = "%%MatrixMarket matrix coordinate integer general\n"
 NAMES = "source,target,bytes,messages\n"
@@ -57,6 +58,16 @@ def test_a_second_matrix_counts_messages_and_brings_edges_of_its_own(file):
 def test_repeated_entries_are_one_edge_and_one_message(file):
     path = file("app.mtx", BANNER + "2 2 2\n1 2 5\n1 2 6\n")
     assert table(read(path)) == [(0, 1, 11, 1)]
+
+
+@pytest.mark.parametrize(
+    "body", ["3 3 2\n3 1 7\n1 2 5\n", "2 2 3\n1 2 5\n1 2 6\n2 1 0\n", "1 1 0\n"]
+)
+def test_plain_matrices_are_read_as_scipy_reads_them(monkeypatch, file, body):
+    path = file("app.mtx", BANNER + "% a comment\n" + body)
+    plain = read(path)
+    monkeypatch.setattr(files, "_plain_matrix", lambda _: None)
+    assert same(read(path), plain)
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ from netloom.routing.kernels.dimension_order import step
 # -- counted, line by line -------------------------------------------------------------------------
 
 
-COUNT, WEIGHT, JOINED = 0, 1, 2
-"""Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""
+COUNT, JOINED, WEIGHT = 0, 1, -1
+"""Columns of the tables: paths, (a running sum of) whether any path joins, and their weight."""
 
 
 @njit
@@ -56,7 +56,8 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     ``rank`` is the dimension's place in the order of correction. ``at`` is the node each path has
     reached, ``came`` the (rank, direction) by which it got there, -1 where it starts. ``load``,
     ``join`` and ``turn`` have a row for each of this dimension's channels. The data of one look-up
-    are adjacent, because the rows are visited in no order.
+    are adjacent, because the rows are visited in no order. Without ``weights``, tables of whole
+    numbers have no column of them, and more of a large network stays in the processor's cache.
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]
@@ -66,13 +67,15 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
             continue
         line -= base
         first = line + place
-        add_run(load[:, COUNT], line, length, place, hops, 1.0)
-        add_run(load[:, WEIGHT], line, length, place, hops, weights[path])
+        add_run(load[:, COUNT], line, length, place, hops, 1)
         join[first, COUNT] += 1
-        join[first, WEIGHT] += weights[path]
         if came[path] >= 0:
             turn[first, came[path], COUNT] += 1
-            turn[first, came[path], WEIGHT] += weights[path]
+        if weights is not None:
+            add_run(load[:, WEIGHT], line, length, place, hops, weights[path])
+            join[first, WEIGHT] += weights[path]
+            if came[path] >= 0:
+                turn[first, came[path], WEIGHT] += weights[path]
     _sum_lines(load, length)
     join[:, JOINED] = join[:, COUNT] > 0
     _sum_lines(join, length)
@@ -84,7 +87,7 @@ def spans(load, length):
     levels = 1
     while 2**levels <= length:
         levels += 1
-    heaviest = np.empty((levels, len(load)))
+    heaviest = np.empty((levels, len(load)), load.dtype)
     heaviest[0] = load
     for level in range(1, levels):
         half = 2 ** (level - 1)
@@ -97,48 +100,52 @@ def spans(load, length):
 
 
 @njit
-def _heaviest_run(heaviest, first, hops):
-    level = 0
-    while 2 ** (level + 1) <= hops:
-        level += 1
-    return max(heaviest[level, first], heaviest[level, first + hops - 2**level])
+def _heaviest_run(heaviest, levels, first, hops):
+    level = levels[hops]
+    return max(heaviest[level, first], heaviest[level, first + hops - (1 << level)])
 
 
 @njit
-def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, met):
+def ask_dimension(tables, rank, targets, weights, at, came, load, join, turn, heaviest, met):
     """Second pass: add what each path meets along this dimension, and move it to the next.
 
     ``heaviest`` is ``spans`` of the load by weight. ``met`` is (path length, logical path length,
-    paths met, weight met, heaviest channel). A path counts itself once among the paths it meets.
+    paths met, heaviest channel, weight met). A path counts itself once among the paths it meets.
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]
+    levels = np.zeros(length + 1, np.int64)  # of the longest span in so many hops
+    for hops in range(2, length + 1):
+        levels[hops] = levels[hops // 2] + 1
     for path in range(len(targets)):
         direction, hops, line, place, reached = step(tables, axis, at[path], targets[path])
         if hops == 0:
             continue
         line -= base
         first, last = line + place, line + place + hops - 1
-        new, new_weight, itself = load[first, COUNT], load[first, WEIGHT], 1
-        if came[path] >= 0:
-            new -= turn[first, came[path], COUNT]
-            new_weight -= turn[first, came[path], WEIGHT]
-            itself = 0
-        met[1][path] += new > itself
+        turned = came[path] >= 0
+        new = load[first, COUNT] - (turn[first, came[path], COUNT] if turned else 0)
+        met[1][path] += new > (not turned)
         before_end = min(hops, length - place)
-        peak = _heaviest_run(heaviest, first, before_end)
+        peak = _heaviest_run(heaviest, levels, first, before_end)
+        end = -1
         if before_end < hops:  # the run goes on at the start of its ring
             last -= length
             end = line + length - 1
-            peak = max(peak, _heaviest_run(heaviest, line, hops - before_end))
+            peak = max(peak, _heaviest_run(heaviest, levels, line, hops - before_end))
             met[1][path] += join[end, JOINED]
             new += join[end, COUNT]
-            new_weight += join[end, WEIGHT]
         met[0][path] += hops
         met[1][path] += join[last, JOINED] - join[first, JOINED]
         met[2][path] += new + join[last, COUNT] - join[first, COUNT]
-        met[3][path] += new_weight + join[last, WEIGHT] - join[first, WEIGHT]
-        met[4][path] = max(met[4][path], peak)
+        met[3][path] = max(met[3][path], peak)
+        if weights is not None:
+            weight = load[first, WEIGHT]
+            if turned:
+                weight -= turn[first, came[path], WEIGHT]
+            if end >= 0:
+                weight += join[end, WEIGHT]
+            met[4][path] += weight + join[last, WEIGHT] - join[first, WEIGHT]
         at[path] = reached
         came[path] = 2 * rank + direction
 

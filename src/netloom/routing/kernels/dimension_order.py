@@ -13,7 +13,7 @@ import numpy as np
 from netloom.base.compilation import njit
 
 
-@njit()
+@njit
 def travel(start, end, side, wrap):
     """Direction (0 forward, 1 backward) and hops from coordinate ``start`` to ``end``."""
     if not wrap:
@@ -44,7 +44,7 @@ def step(tables, axis, node, target):
     return direction, hops, first, place, node + (end - start) * stride
 
 
-@njit()
+@njit
 def path_offsets(tables, sources, targets):
     """Offsets of the ragged array that ``fill_paths`` fills."""
     offsets = np.zeros(len(sources) + 1, np.int64)
@@ -57,7 +57,7 @@ def path_offsets(tables, sources, targets):
     return offsets
 
 
-@njit()
+@njit
 def fill_paths(tables, sources, targets, offsets):
     """Channels of every path, in the order in which they are crossed."""
     channels = np.empty(offsets[-1], np.int32)

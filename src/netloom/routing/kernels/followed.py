@@ -182,7 +182,7 @@ def push(seen, stack, size, stamp, place):
 SLOTS = 64  # input slots of a node, and some
 
 
-@njit()
+@njit
 def fill_waits(tables, wiring, coins, by_source, intermediates, minimal, escape_vcs, waits):
     """Set ``waits[a, b]`` where a packet may hold a and ask for b, both in escape VCs.
 
@@ -210,7 +210,7 @@ def fill_waits(tables, wiring, coins, by_source, intermediates, minimal, escape_
     return True
 
 
-@njit()
+@njit
 def in_box(tables, source, target, node, coin):
     """Whether a node is in the minimal box of a pair, round a ring as the coin says."""
     axes = len(tables.order)
@@ -226,7 +226,7 @@ def in_box(tables, source, target, node, coin):
     return True
 
 
-@njit()
+@njit
 def follow_slots(tables, wiring, packet, aux, escape_vcs, waits, scratch):
     """Visit every state that a packet can come to. From those in escape VCs, look for waits."""
     num_vcs = tables.num_vcs
@@ -255,7 +255,7 @@ def follow_slots(tables, wiring, packet, aux, escape_vcs, waits, scratch):
     return True
 
 
-@njit()
+@njit
 def look_ahead(tables, wiring, packet, state, held, escape_vcs, waits, scratch):
     """From a state in an escape VC, find the escape VCs asked for next, through any others."""
     num_vcs = tables.num_vcs
@@ -277,14 +277,14 @@ def look_ahead(tables, wiring, packet, state, held, escape_vcs, waits, scratch):
                     count = go(tables, wiring, node, out, after, seen, stack, count, stamps[1])
 
 
-@njit()
+@njit
 def choices(tables, packet, node, slot, aux):
     """The output slots that a packet may ask for in a state, and its ``aux`` from there on."""
     after = arrived(tables, node, aux)
     return allowed(tables, node, slot, packet[0], packet[1], after, packet[2], 0), after
 
 
-@njit()
+@njit
 def go(tables, wiring, node, out, aux, seen, stack, count, stamp):
     """Put the state behind an output slot on a stack."""
     channel = wiring[0][node, out // tables.num_vcs]
@@ -292,7 +292,7 @@ def go(tables, wiring, node, out, aux, seen, stack, count, stamp):
     return push_slot(seen, stack, count, stamp, wiring[2][channel], slot, aux)
 
 
-@njit()
+@njit
 def push_slot(seen, stack, count, stamp, node, slot, aux):
     """Put a state on a stack unless it has been there. Return how many are."""
     place = (node * SLOTS + slot) * 2 + (aux < -1)

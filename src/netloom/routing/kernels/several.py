@@ -105,7 +105,7 @@ def measure_ways(ways, by_goal, sources, goals, counted):
     return hops, many
 
 
-@njit()
+@njit
 def count_paths(ways, nearest_first, goal_group, distance, counts, found):
     """Fill how many paths lead from each router to the goal."""
     for router in nearest_first:
@@ -184,7 +184,7 @@ def walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets):
     return channels
 
 
-@njit()
+@njit
 def scattered(number, salt, pick):
     """A number that looks random, by ``mixed``."""
     golden, bits = np.uint64(0x9E3779B97F4A7C15), np.uint64(number)

@@ -21,7 +21,7 @@ from netloom.base.compilation import njit
 # -- shortest path ---------------------------------------------------------------------------------
 
 
-@njit()
+@njit
 def distances_to(target, channel_source, in_offsets, in_channels, distance, queue):
     """Fill ``distance`` with every node's hops to ``target``, -1 where there is no way.
 
@@ -43,7 +43,7 @@ def distances_to(target, channel_source, in_offsets, in_channels, distance, queu
     return tail
 
 
-@njit()
+@njit
 def shortest_rows(targets, ends, in_offsets, in_channels, out_offsets, out_channels):
     """The lowest-numbered channel that leads one hop nearer to each of some targets.
 
@@ -136,7 +136,7 @@ def distance_sums(samples, channel_source, in_offsets, in_channels):
 # -- ports -----------------------------------------------------------------------------------------
 
 
-@njit()
+@njit
 def nearest_ports(
     by_target, sources, targets, offsets, entry, leave, channel_source, in_offsets, in_channels
 ):

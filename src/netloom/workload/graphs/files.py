@@ -271,14 +271,16 @@ def parsing(path: Path, form: str) -> Iterator[None]:
 
 def _matrix(path: Path, what: str) -> tuple[int, Records, Records, Records]:
     """Read size, rows, columns and entries of a square matrix file."""
-    from scipy.io import mminfo, mmread
-    from scipy.sparse import coo_array
-
     with parsing(path, "MatrixMarket"):
         data = read_bytes(path, wanted="a MatrixMarket file", most_bytes=_most_unpacked(path))
         check_lines(BytesIO(data), str(path), most_bytes=len(data))
         # scipy reads on past a last line that has no end and anything behind its number
         text = data if data.endswith(b"\n") else data + b"\n"
+        if (plain := _plain_matrix(text)) is not None:
+            return plain
+        from scipy.io import mminfo, mmread
+        from scipy.sparse import coo_array
+
         rows, columns, entries, _, field, _ = mminfo(BytesIO(text))
         if rows != columns or not rows:
             raise InputError(path, f"a {rows} x {columns} matrix", "a square matrix of tasks")
@@ -299,6 +301,30 @@ def _matrix(path: Path, what: str) -> tuple[int, Records, Records, Records]:
 
     check_weights(matrix.data, what, where)
     return rows, source, target, matrix.data
+
+
+PLAIN_MATRIX = re.compile(
+    rb"%%MatrixMarket matrix coordinate integer general\n(?:%.*\n)*"
+    rb"(\d{1,5}) (\d{1,5}) (\d{1,5})\n((?:\d{1,5} \d{1,5} \d{1,18}\n)*)"
+)
+"""A small matrix as most programs write it."""
+
+
+def _plain_matrix(text: bytes) -> tuple[int, Ints, Ints, Ints] | None:
+    """Read a small matrix without a mistake. Importing SciPy for it would take twenty times longer.
+
+    None if it is another one.
+    """
+    found = PLAIN_MATRIX.fullmatch(text)
+    if found is None:
+        return None
+    rows, columns, entries = (int(each) for each in found.groups()[:3])
+    source, target, sent = np.array(found[4].split()).astype(np.int64).reshape(-1, 3).T
+    ends = np.concatenate([source, target])
+    fits = rows == columns > 0 and entries == len(sent)
+    if not fits or ((ends < 1) | (ends > rows)).any():
+        return None
+    return rows, source - 1, target - 1, sent
 
 
 def _most_unpacked(path: Path) -> int:
