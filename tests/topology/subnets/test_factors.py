@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from netloom.topology.subnets.shapes import grid_words
+from netloom.topology.subnets.shapes import grid_words, mended
 
 KINDS = {"ring": (nx.cycle_graph, 5), "line": (nx.path_graph, 3), "full": (nx.complete_graph, 4)}
 
@@ -45,6 +45,18 @@ def test_a_grid_that_lacks_a_cable_is_none(grid, which):
     _, (size, here, there) = grid
     keep = np.arange(len(here)) != which % len(here)
     assert grid_words(size, here[keep], there[keep]) == ""
+
+
+@settings(max_examples=30)
+@given(grids(), st.data())
+def test_a_torus_or_hyperx_that_lacks_cables_is_mended(grid, data):
+    words, (size, here, there) = grid
+    if words.startswith("mesh"):
+        return
+    lost = data.draw(st.sets(st.integers(0, len(here) - 1), min_size=1, max_size=2))
+    keep = ~np.isin(np.arange(len(here)), list(lost))
+    gone = sorted((int(here[each]), int(there[each])) for each in lost)
+    assert mended(size, here[keep], there[keep]) == (words, gone)
 
 
 @settings(max_examples=30)

@@ -1,8 +1,8 @@
 """Shapes of networks: the regular one that a file resembles, and what is missing to it.
 
 Trees and dragonflies are told by levels and groups. Tori, meshes, hypercubes and HyperX are
-recognized as products of rings, lines and full graphs. Adapters of a rail belong together: which
-of its computer's adapters each one is.
+recognized as products of rings, lines and full graphs, also if a few cables or a switch are
+missing. Adapters of a rail belong together: which of its computer's adapters each one is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.words import counted
 from netloom.topology.core import Topology, adjacency, joined
 from netloom.topology.measures import heights
@@ -27,6 +27,12 @@ from netloom.topology.names import folded, natural, short_switch_name
 
 MOST_WORK = 10**8
 """Most comparisons of two cables that recognition may take."""
+
+MOST_LACKING, MOST_MENDED = 32, 4096
+"""Most ends of cables that a damaged grid may lack to be recognized, and most switches."""
+
+MOST_PAIRINGS = 16
+"""Most ways of joining such switches again that are tried."""
 
 
 def grid_words(routers: int, here: Ints, there: Ints) -> str:
@@ -61,9 +67,94 @@ def grid_words(routers: int, here: Ints, there: Ints) -> str:
     return _words(factors)
 
 
+def mended(routers: int, here: Ints, there: Ints) -> tuple[str, list[tuple[int, int]]]:
+    """Return which torus, hypercube or HyperX a network was, and the pairs that a cable joined.
+
+    Switches with fewer cables than most are joined again. A few pairings are tried, those whose
+    pairs are most like joined ones in the number of common neighbours and of paths of three cables.
+    Or all are joined to a missing switch. The result must be such a grid. If it is none, there are
+    no words and no pairs. Pairs with ``routers`` are those of a missing switch.
+
+    Examples
+    --------
+    >>> a, b = np.array([(x, y) for x in range(6) for y in range(6) if (x - y) % 6 in (1, 5)]).T
+    >>> ring = (a < b) & ((a > 0) | (b < 5))
+    >>> ladder = np.append(a[ring], a[ring] + 6), np.append(b[ring], b[ring] + 6)
+    >>> mended(12, *(np.append(ends, np.arange(6) + 6 * n) for n, ends in enumerate(ladder)))
+    ('torus 6x2', [(0, 5), (6, 11)])
+    """
+    degree = np.bincount(np.append(here, there), minlength=routers)
+    lacks = degree.max() - degree
+    few = np.flatnonzero(lacks)
+    total = int(lacks.sum())
+    if not 0 < total <= min(MOST_LACKING, routers) or routers > MOST_MENDED:
+        return "", []
+    attempts = []
+    if total % 2 == 0:
+        attempts += _pairings(few, lacks[few].tolist(), _likeness(routers, here, there, few))
+    if total == degree.max() == len(few):
+        attempts.append([(router, routers) for router in few.tolist()])
+    for pairs in attempts[: max(1, MOST_WORK // (routers * len(here)))]:
+        a, b = np.array(pairs).T
+        size = routers + int(b.max() == routers)
+        words = grid_words(size, np.append(here, a), np.append(there, b))
+        if words:
+            return words, sorted(pairs)
+    return "", []
+
+
 def _beside(routers: int, here: Ints, there: Ints) -> Any:
     """Return which switches cables join, as a sparse matrix."""
     return adjacency(routers, np.append(here, there), np.append(there, here))
+
+
+def _likeness(routers: int, here: Ints, there: Ints, few: Ints) -> Floats:
+    """Return how little two switches are like two that are joined. Infinity for those that are."""
+    graph = _beside(routers, here, there)
+    two = graph @ graph
+    three = two @ graph
+    degree = np.bincount(np.append(here, there), minlength=routers)
+    back_and_forth = degree[here] + degree[there] - 1
+    common = float(np.median(np.asarray(two[here, there]).ravel()))
+    ways = float(np.median(np.asarray(three[here, there]).ravel() - back_and_forth))
+    apart = np.abs(two[few][:, few].toarray() - common)
+    apart += np.abs(three[few][:, few].toarray() - ways)
+    apart[graph[few][:, few].toarray() > 0] = np.inf
+    np.fill_diagonal(apart, np.inf)
+    return np.asarray(apart)
+
+
+def _clear(apart: Floats) -> float:
+    """Return by how much the best choice is better than the next."""
+    best = np.sort(apart)[:2]
+    return float(best[1] - best[0]) if len(best) > 1 and np.isfinite(best[0]) else 0.0
+
+
+def _pairings(few: Ints, left: list[int], apart: Floats) -> list[list[tuple[int, int]]]:
+    """Return a few ways to take up what each switch lacks, by pairs that are not joined."""
+    found: list[list[tuple[int, int]]] = []
+    steps = 0
+
+    def go_on(pairs: list[tuple[int, int]]) -> None:
+        nonlocal steps
+        steps += 1
+        open_ends = [end for end, lack in enumerate(left) if lack]
+        if not open_ends:
+            found.append([(int(few[a]), int(few[b])) for a, b in pairs])
+        if not open_ends or len(found) >= MOST_PAIRINGS or steps > 100 * MOST_PAIRINGS:
+            return
+        a = max(open_ends, key=lambda end: (_clear(apart[end, open_ends]), -end))
+        for b in sorted((end for end in open_ends if end != a), key=lambda end: apart[a, end]):
+            if np.isinf(apart[a, b]) or (min(a, b), max(a, b)) in pairs:
+                continue
+            left[a] -= 1
+            left[b] -= 1
+            go_on([*pairs, (min(a, b), max(a, b))])
+            left[a] += 1
+            left[b] += 1
+
+    go_on([])
+    return found
 
 
 def _words(factors: list[tuple[str, int]]) -> str:
@@ -265,6 +356,9 @@ class Shape:
     lower, upper, count
         int64[num_pairs] each: switches that are joined, the lower level first, each pair once, and
         the number of cables between them.
+    lost
+        Pairs of switches of a grid that no cable joins, but one would. The second is num_routers
+        where it is a switch that is gone.
     group
         int32[num_routers], the group of each switch of a dragonfly or dragonfly+. None elsewhere.
     """
@@ -275,6 +369,7 @@ class Shape:
     lower: Ints
     upper: Ints
     count: Ints
+    lost: tuple[tuple[int, int], ...] = ()
     group: Ints | None = None
 
     def role(self, router: int) -> str:
@@ -330,6 +425,12 @@ def shape_of(topology: Topology) -> Shape:
         return Shape("grid", found, none, here, there, count)
     if parted := _dragonfly(routers, here, there):
         return Shape("dragonfly", parted[0], none, here, there, count, group=parted[1])
+    found, lost = mended(routers, here, there)
+    if found:
+        gone = sum(b == routers for _, b in lost)
+        lack = "a switch" if gone else "a cable" if len(lost) == 1 else f"{len(lost)} cables"
+        words = f"{found} that lacks {lack}"
+        return Shape("grid", words, none, here, there, count, tuple(lost))
     return Shape("", "no known shape", none, here, there, count)
 
 
@@ -670,16 +771,8 @@ def _where(shape: Shape, names: _Names, router: int) -> str:
 
 def _irregular(shape: Shape, names: _Names, cables: Ints, works: Bools) -> list[str]:
     """Return switches with fewer cables to others, where nearly all have equally many."""
-    if shape.kind == "grid":  # whole, but for parallel cables
-        usual = _usual(shape.count)
-        few = shape.count < usual
-        if (shape.count == usual).sum() < REGULAR * len(shape.count):
-            return []
-        pairs = zip(shape.lower[few].tolist(), shape.upper[few].tolist(), strict=True)
-        return [
-            f"{count} of {usual} cables between {names[here]} and {names[there]}"
-            for (here, there), count in zip(pairs, shape.count[few].tolist(), strict=True)
-        ]
+    if shape.kind == "grid":
+        return _lost_cables(shape, names)
     mine = cables[works]
     usual = _usual(mine)
     few = works & (cables < usual)
@@ -706,6 +799,24 @@ def _alike_in_groups(shape: Shape, few: Bools) -> bool:
         return False
     lacking = np.bincount(shape.group[few], minlength=int(shape.group.max()) + 1)
     return bool(lacking.min() == lacking.max())
+
+
+def _lost_cables(shape: Shape, names: _Names) -> list[str]:
+    """Return pairs of a grid's switches with fewer cables than most."""
+    routers = len(shape.level)
+    said = [f"no cable between {names[a]} and {names[b]}" for a, b in shape.lost if b < routers]
+    around = [names[a] for a, b in shape.lost if b == routers]
+    if around:
+        said.append(f"no switch between {_first(around)}")
+    usual = _usual(shape.count)
+    few = np.flatnonzero(shape.count < usual)
+    if (shape.count == usual).sum() < REGULAR * len(shape.count):
+        return said
+    return said + [
+        f"{shape.count[pair]} of {usual} cables between {names[int(shape.lower[pair])]} and "
+        f"{names[int(shape.upper[pair])]}"
+        for pair in few.tolist()
+    ]
 
 
 def _slow(topology: Topology, shape: Shape) -> list[str]:
