@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import Asked
+from netloom.phases.collectives.schedules import ScheduleNetwork, priced_seconds
 from netloom.phases.collectives.synthesis import exchange, joint, paths_of, solved, synthesised
 from netloom.phases.collectives.trees import optimum, packed
 from netloom.topology import topology
@@ -94,13 +95,25 @@ def test_one_root_in_the_middle_is_enough_if_only_ranks_forward(spec, monkeypatc
     assert found.upper == pytest.approx(solved(net)[0])
 
 
-def test_the_program_of_both_kinds_of_trees_says_the_same_as_that_of_one(monkeypatch):
-    for spec in ("mesh:3x3", "leaf-spine:2x2x3", "dgx1"):
-        net = box(spec) if spec == "dgx1" else plain(spec)
-        one = solved(net)[0]
-        with monkeypatch.context() as patch:
-            patch.setattr("netloom.phases.collectives.synthesis.FEW_FLOWS", 0)
-            assert solved(net)[0] == pytest.approx(one)
+@pytest.mark.parametrize("name", ["mesh:3x3", "leaf-spine:2x2x3", "dgx1", "a100"])
+def test_the_program_of_one_kind_of_trees_says_the_same_as_that_of_both(name, monkeypatch):
+    nets = {"dgx1": lambda: box("dgx1"), "a100": lambda: a100(2)}
+    net = nets.get(name, lambda: plain(name))()
+    upper, *_, prices = solved(net)
+    few, ends = "netloom.phases.collectives.synthesis.FEW_FLOWS", (net.source, net.target)
+    seen = ScheduleNetwork(
+        "",
+        ("",) * net.num_vertices,
+        np.arange(net.num_ranks, dtype=np.int32),
+        *ends,
+        net.capacity.astype(np.float64),
+        net.latency,
+    )
+    assert priced_seconds(seen, "all-reduce", 1.0, prices) == pytest.approx(1 / upper)
+    monkeypatch.setattr(few, 0)
+    one, *_, prices = solved(net)
+    assert one == pytest.approx(upper)
+    assert priced_seconds(seen, "all-reduce", 1.0, prices) == pytest.approx(1 / upper)
 
 
 TE_CCL_NDV2_2 = 3.524
