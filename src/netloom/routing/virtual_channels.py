@@ -25,7 +25,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, distinct
 from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
@@ -479,7 +479,7 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     inside, entry = topology.routers, topology.injection_router
     one_port = topology.num_ports == topology.num_hosts
     all_send = one_port and np.array_equal(entry, topology.ejection_router)
-    all_send = all_send and len(np.unique(entry)) == inside.num_routers
+    all_send = all_send and len(distinct(entry)) == inside.num_routers
     if isinstance(routing, rules.DimensionOrder) and isinstance(inside, Cube) and all_send:
         # only a ring can close a cycle, of 4 nodes or more: of 3 no minimal path has two hops
         for axis, (side, wrap) in enumerate(zip(inside.sides, inside.wraps, strict=True)):
@@ -590,5 +590,5 @@ def _waits(
             over = f"over {MOST_LISTED:,} paths"
             raise InputError(f"routing {routing} on {topology.name}", over, "fewer to follow")
         held, asked = dependencies(routed)
-        found = np.union1d(found, held.astype(np.int64) * num_channels + asked)
+        found = distinct(np.append(found, held.astype(np.int64) * num_channels + asked))
     return np.divmod(found, num_channels)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, distinct
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.mapping.layouts import fitting_layouts
 from netloom.mapping.search.objectives import JointWeights, Measure, hops, joint_weights
@@ -173,7 +173,7 @@ class Ground(NamedTuple):
 def ground_of(topology: Topology, nodes: Ints | None = None) -> Ground:
     """Return the network in which nodes lie: these, or all of them."""
     whole = topology.whole
-    hosts = np.arange(whole.num_hosts) if nodes is None else np.unique(nodes)
+    hosts = np.arange(whole.num_hosts) if nodes is None else distinct(nodes)
     router = whole.injection_router[np.minimum(whole.port_offsets[:-1], whole.num_ports - 1)]
     row, order, table = np.full(whole.num_hosts, -1), np.zeros(0, np.int64), np.zeros((0, 0))
     if not isinstance(whole.routers, Cube):
@@ -338,7 +338,7 @@ def partitioned(
     >>> partitioned(line, mesh(4)).tolist() in ([0, 3, 1, 2], [3, 0, 2, 1])
     True
     """
-    allowed = working_nodes(topology) if nodes is None else np.unique(nodes)
+    allowed = working_nodes(topology) if nodes is None else distinct(nodes)
     assert app.num_tasks <= len(allowed) * tasks_per_node, "a place for each task"
     joint = joint_weights(app, weights)
     offsets, others = joint.indptr.astype(np.int64), joint.indices.astype(np.int64)
@@ -527,7 +527,7 @@ def embed(
     >>> embed(square, hypercube(2))[[0, 3, 1, 2]]
     array([0, 2, 3, 1], dtype=int32)
     """
-    allowed = working_nodes(topology) if nodes is None else np.unique(nodes)
+    allowed = working_nodes(topology) if nodes is None else distinct(nodes)
     if app.num_tasks > len(allowed):
         return None
     joint, rng = joint_weights(app, weights), np.random.default_rng(seed)

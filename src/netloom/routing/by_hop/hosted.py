@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, distinct
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
@@ -787,8 +787,8 @@ def check_escape(topology: Topology, ways: hop.NextPorts, escape: hop.NextPorts)
     """
     count = topology.num_routers
     length, lost = ways.lengths.reshape(count, count), escape.lengths.reshape(count, count) < 0
-    begins = np.unique(topology.injection_router)
-    for goal in np.unique(topology.ejection_router).tolist():
+    begins = distinct(topology.injection_router)
+    for goal in distinct(topology.ejection_router).tolist():
         for router in np.flatnonzero(lost[:, goal] & (length[:, goal] >= 0)).tolist():
             before = length[begins, router].astype(np.int64)
             on_way = before + length[router, goal] == length[begins, goal]
@@ -918,7 +918,7 @@ def _next_ports(
     offsets, leaving = inside.outgoing()
     rows = np.full((count, count), -1, np.int32)
     sets: dict[tuple[int, ...], int] = {}
-    goals = np.unique(topology.ejection_router)
+    goals = distinct(topology.ejection_router)
     for goal in goals.tolist():
         for router in range(count):
             after = {int(each) for each in next_routers(router, goal)} if router != goal else set()

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.routing.ragged import Paths, legs, legs_between, offsets_of
@@ -574,7 +574,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     ends = outcomes(rows, last, lost, target)
     # how many hosts send from each router to each row
     at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, hosts)).T.copy()
-    if len(np.unique(topology.port_host)) == hosts:  # where the destination itself counts
+    if len(distinct(topology.port_host)) == hosts:  # where the destination itself counts
         at_hosts[np.arange(hosts), topology.injection_router] -= 1
     everyone = np.bincount(topology.injection_router, minlength=topology.num_routers)
     sent = np.concatenate([at_hosts, np.tile(everyone, (len(rows) - hosts, 1))])
