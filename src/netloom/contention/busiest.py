@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, distinct
 from netloom.base.figures import Figures, Number, figure
 from netloom.base.words import counted, listed, number, percent, rounded
 from netloom.contention.channel_loads import ChannelLoads, measure_loads
@@ -138,7 +138,7 @@ def tie_named(topology: Topology, channels: NDArray[Any]) -> str:
         return f"all {inside:,} channels" + " between routers" * (total > inside)
     if channels[0] >= inside:
         host = topology.port_host[(channels - inside) % topology.num_ports]
-        mine, hosts = len(np.unique(host)), counted(topology.num_hosts, "host", ",")
+        mine, hosts = len(distinct(host)), counted(topology.num_hosts, "host", ",")
         whose = f"all {hosts}" if mine == topology.num_hosts else f"{mine:,} of {hosts}"
         return f"the own channels of {whose}"
     if channels[-1] < inside:
@@ -664,7 +664,7 @@ def _uplinks(mapped: MappedProgram, using: Using | None) -> Uplinks | None:
         way="up" if up else "down",
         channels=int(alike.sum()),
         fair_load=float(load[alike].sum() * rate[channel] / room),
-        hosts=None if using is None else len(np.unique(ends[using[0]])),
+        hosts=None if using is None else len(distinct(ends[using[0]])),
         oversubscription=float(under / room),
         rates=tuple(Rate(rate=float(each), channels=int(many)) for each, many in rates),
     )

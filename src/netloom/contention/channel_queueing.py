@@ -65,7 +65,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Bools, Floats, Ints, offsets_of
+from netloom.base.arrays import Bools, Floats, Ints, distinct, offsets_of
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.words import counted, listed
 from netloom.contention.expected_load import checked_pairs
@@ -1055,7 +1055,7 @@ def accuracy_flags(
             "classes behave as networks with one VC; saturation was off by "
             f"{_range(beside('one VC a class'))}; raise vcs or buffer_flits, or simulate"
         )
-    pairs, senders = len(np.unique(prepared.flows.pair)), len(np.unique(prepared.flows.source))
+    pairs, senders = len(distinct(prepared.flows.pair)), len(distinct(prepared.flows.source))
     if pairs <= FEW_TARGETS * senders:
         others = counted(pairs / senders, "other", ".2g")
         yield (

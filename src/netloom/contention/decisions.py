@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints, offsets_of, owners_of, ranges
+from netloom.base.arrays import Bools, Floats, Ints, distinct, offsets_of, owners_of, ranges
 from netloom.routing.by_hop.tables import (
     ALWAYS,
     DRAWN,
@@ -285,7 +285,7 @@ class Follower:
             tail = arcs.tail + many - len(fresh)  # the stages before these are known
             found.append((tail, head, arcs.channel, arcs.share, kind))
             seen = np.sort(np.concatenate(keys))
-            new = np.unique(head)
+            new = distinct(head)
             at = np.minimum(np.searchsorted(seen, new), len(seen) - 1)
             fresh = new[seen[at] != new]
             keys.append(fresh)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints, offsets_of
+from netloom.base.arrays import Bools, Floats, Ints, distinct, offsets_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.base.figures import SHARE, Figures, derived, figure
 from netloom.base.provenance import DEFAULT_SEED
@@ -251,7 +251,7 @@ def tables_for_program(
     5.0
     """
     most, rows = lanes or MOST_LANES, np.zeros(len(installed.next_channel), np.bool_)
-    known = np.unique(legs(topology, flows.source, flows.target).target_port)
+    known = distinct(legs(topology, flows.source, flows.target).target_port)
     rows[known] = True
     general = balanced(topology, lanes=lanes, objective=objective, seed=seed, tries=FEW).table
     shortest = shortest_ways(topology)

@@ -34,7 +34,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.declared import declared
 from netloom.base.errors import InputError
 from netloom.routing import DimensionOrder, Paths, SourceRoutes
@@ -116,7 +116,7 @@ def cube_of_hosts(topology: Topology) -> tuple[Cube, Ints] | None:
     True
     """
     cube, router = topology.routers, topology.injection_router
-    one_each = topology.num_hosts == topology.num_ports == len(np.unique(router))
+    one_each = topology.num_hosts == topology.num_ports == len(distinct(router))
     if not isinstance(cube, Cube) or not one_each or topology.num_ports < topology.num_routers:
         return None
     if not np.array_equal(router, topology.ejection_router):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.base import units
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
@@ -362,7 +362,7 @@ class CollectiveTimes(Answer):
             ready, program = self.ready, self.ready.program
             ranks = counted(len(ready.host_of), "rank", ",")
             if ready.node_of_host is not None:
-                nodes = len(np.unique(ready.node_of_host[ready.host_of]))
+                nodes = len(distinct(ready.node_of_host[ready.host_of]))
                 ranks += f" on {counted(nodes, 'node', ',')}"
             yield f"{ranks}; {size_of(ready.network)}; {ready.shown.routing_name}"
             how = ready.shown.router_name
@@ -528,7 +528,7 @@ def _slower(first: Point, others: list[Point]) -> str:
 
 def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | None) -> None:
     """Raise InputError if no rank file of this form can have the ranks."""
-    computers = np.unique(ready.network.node_of_host[ready.host_of])
+    computers = distinct(ready.network.node_of_host[ready.host_of])
     places = -(-len(ready.host_of) // len(computers))
     check_rank_file(form, len(ready.host_of), computers, places, hosts)
 
@@ -683,7 +683,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         cycle_us=program.cycle_us if program else None,
         collective=question.collective,
         num_ranks=len(host_of),
-        hosts=len(np.unique(host_of)),
+        hosts=len(distinct(host_of)),
         inside_nodes=best.inside_share if inside else None,
         mapping=mapping_name(question.mapping),
         bound=Bound(

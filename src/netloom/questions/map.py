@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, Number, derived, figure, frame, unseen
 from netloom.base.progress import patience
@@ -963,7 +963,7 @@ def _simulations(
 def _refuse_ranks(task: MappingTask, form: str, hosts: Sequence[str] | None) -> None:
     """Raise InputError if no mapping that may be found has a rank file of this form."""
     owner, own_slots = task.network.node_of_host, task.network.num_nodes < task.network.num_hosts
-    computers = np.unique(owner[task.nodes])
+    computers = distinct(owner[task.nodes])
     if task.layout is not None:
         ranks, slots = ranks_on_computers(task.layout.node_of, task.network)
         rank_file(ranks, form, hosts, computers, slots)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED, Provenance
 from netloom.base.spec import split_spec
@@ -192,7 +192,7 @@ def read_traffic(
         raise InputError("traffic", f"{pattern.name} of {pattern.num_nodes} nodes", wanted)
     if not topology.broken or not topology.failed_nodes:
         return pattern
-    met = np.unique(pattern.matrix()[:2])
+    met = distinct(pattern.matrix()[:2])
     lost = first_broken(topology, met)
     if lost is None:
         return pattern

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import NO_INT64S, Bools, Floats, Ints, offsets_of
+from netloom.base.arrays import NO_INT64S, Bools, Floats, Ints, distinct, offsets_of
 from netloom.base.errors import NoRouteError
 from netloom.topology import Topology
 
@@ -196,7 +196,7 @@ def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
     works = topology.vertex_up[topology.port_host]
     into = topology.injection_router[works].astype(np.int64)
     out_of = topology.ejection_router[works]
-    if len(np.unique(topology.port_host)) == topology.num_ports:
+    if len(distinct(topology.port_host)) == topology.num_ports:
         enters, inside = np.unique(into, return_counts=True)
         leaves, outside = np.unique(out_of, return_counts=True)
         pairs = (enters[:, None] * count + leaves).ravel()
@@ -206,8 +206,8 @@ def router_pairs(topology: Topology) -> tuple[Ints, Ints]:
         found = pairs[of_others > 0]
     else:
         found = NO_INT64S
-        for ends in legs_between(topology, np.unique(topology.port_host)):
-            found = np.union1d(found, ends.entry.astype(np.int64) * count + ends.exit)
+        for ends in legs_between(topology, distinct(topology.port_host)):
+            found = distinct(np.append(found, ends.entry.astype(np.int64) * count + ends.exit))
     entry, leave = np.divmod(found, count)
     return entry.astype(np.int32), leave.astype(np.int32)
 

@@ -32,6 +32,7 @@ from netloom.base.arrays import (
     Bools,
     Ints,
     UInt64s,
+    distinct,
     offsets_of,
     places_among,
     places_within,
@@ -640,7 +641,7 @@ def detour(topology: Topology, routing: Valiant) -> Detour:
     goals = host_routers(topology, str(routing))
     if routing.over == "groups":
         ways = group_ways(topology, str(routing))
-        return Detour(ways, np.unique(ways.group[goals]), to_group=True)
+        return Detour(ways, distinct(ways.group[goals]), to_group=True)
     return Detour(usual_ways(topology), goals, to_group=False)
 
 
@@ -1029,7 +1030,7 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> In
     """
     from netloom.routing.kernels.shortest_path import distance_sums
 
-    inside = np.unique(topology.channel_source)
+    inside = distinct(topology.channel_source)
     if not len(inside):  # a network of one node
         return np.arange(topology.num_routers, dtype=np.int32)
     plane = np.zeros(len(inside), np.int64)

@@ -25,7 +25,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import NO_INT64S, Bools, Ints
+from netloom.base.arrays import NO_INT64S, Bools, Ints, distinct
 from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.base.spec import split_spec
 from netloom.base.words import or_near
@@ -520,7 +520,7 @@ def _all_send(topology: Topology) -> bool:
     """Return whether hosts of one port hang on all routers, both ways."""
     entry, one_port = topology.injection_router, topology.num_ports == topology.num_hosts
     both_ways = one_port and np.array_equal(entry, topology.ejection_router)
-    return both_ways and len(np.unique(entry)) == topology.num_routers
+    return both_ways and len(distinct(entry)) == topology.num_routers
 
 
 def _ways_waits(
@@ -592,5 +592,5 @@ def _waits(
             over = f"over {MOST_LISTED:,} paths"
             raise InputError(f"routing {routing} on {topology.name}", over, "fewer to follow")
         held, asked = dependencies(routed)
-        found = np.union1d(found, held.astype(np.int64) * num_channels + asked)
+        found = distinct(np.append(found, held.astype(np.int64) * num_channels + asked))
     return np.divmod(found, num_channels)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, distinct
 from netloom.base.errors import InputError
 from netloom.contention import measure
 from netloom.routing import Paths, Routing, paths
@@ -97,7 +97,7 @@ def hosts_count(topology: Topology, tasks_per_node: int) -> bool:
     rate = topology.port_bandwidth
     differ = any((each != each[:1]).any() for each in np.split(rate, 2))
     several = bool((np.diff(topology.port_offsets) > 1).any())
-    shared = len(np.unique(topology.local_group)) < topology.num_hosts
+    shared = len(distinct(topology.local_group)) < topology.num_hosts
     limited = bool(np.isfinite(rate).any())
     return limited and (tasks_per_node > 1 or shared or several or differ)
 

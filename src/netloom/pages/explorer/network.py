@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.words import begun
 from netloom.drawing.networks.curves import (
@@ -197,7 +197,7 @@ def table_of(topology: Topology, routing: Routing) -> Ints | None:
     port.
     """
     hosts, routers = topology.num_hosts, topology.num_routers
-    one_port = len(np.unique(topology.port_host)) == topology.num_ports
+    one_port = len(distinct(topology.port_host)) == topology.num_ports
     if hosts * routers > MOST_ENTRIES or not one_port:
         return None
     if isinstance(routing, ForwardingTable) and routing.choices is None:

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec
 import numpy as np
 from pydantic import model_validator
 
+from netloom.base.arrays import distinct
 from netloom.base.errors import InputError
 from netloom.base.figures import CYCLES, FLITS, Figures, figure, unseen
 from netloom.base.progress import counting, counting_runs, patience
@@ -712,7 +713,7 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         node_of = placed(question, graph, topology)
         sent, inside = entering(graph, topology, node_of, question.weight)
         traffic = from_process_graph(sent, node_of, topology.num_hosts, weight=question.weight)
-        if len(np.unique(node_of)) == graph.num_tasks:
+        if len(distinct(node_of)) == graph.num_tasks:
             alike = np.arange(graph.num_tasks)
             own = from_process_graph(sent, alike, graph.num_tasks, weight=question.weight)
             tasks = own, np.asarray(node_of, np.int32)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.words import counted, number
 from netloom.mapping.allocation import named_hosts
@@ -110,7 +110,7 @@ def placed_program(
         return PlacedProgram(busy.graph.name, busy.graph, busy.node_of, busy, *left, inside)
     alike = uniform and only == UNIFORM
     hosts = working_nodes(topology)
-    if alike and len(np.unique(topology.local_group[hosts])) == len(hosts):
+    if alike and len(distinct(topology.local_group[hosts])) == len(hosts):
         return PlacedProgram(UNIFORM, None, hosts)
     graph = program_on(question, topology, "all-to-all" if alike else only)
     if alike:  # to any task of another node
@@ -125,7 +125,7 @@ def placed_program(
 
 def _left_out(whole: ProcessGraph, sent: ProcessGraph) -> tuple[int, int]:
     """Return the edges that do not enter the network, and the tasks that send nothing over it."""
-    return whole.num_edges - sent.num_edges, whole.num_tasks - len(np.unique(sent.source))
+    return whole.num_edges - sent.num_edges, whole.num_tasks - len(distinct(sent.source))
 
 
 def left_out(edges_within_nodes: int, silent_tasks: int) -> Iterator[str]:

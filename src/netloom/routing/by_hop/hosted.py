@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netloom.base.arrays import NO_INT32S, Bools, Int8s, Int16s, Ints
+from netloom.base.arrays import NO_INT32S, Bools, Int8s, Int16s, Ints, distinct
 from netloom.base.errors import DeadlockError, InputError
 from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
@@ -772,8 +772,8 @@ def check_escape(topology: Topology, ways: hop.NextPorts, escape: hop.NextPorts)
     """
     count = topology.num_routers
     length, lost = ways.lengths.reshape(count, count), escape.lengths.reshape(count, count) < 0
-    begins = np.unique(topology.injection_router)
-    for goal in np.unique(topology.ejection_router).tolist():
+    begins = distinct(topology.injection_router)
+    for goal in distinct(topology.ejection_router).tolist():
         for router in np.flatnonzero(lost[:, goal] & (length[:, goal] >= 0)).tolist():
             before = length[begins, router].astype(np.int64)
             on_way = before + length[router, goal] == length[begins, goal]

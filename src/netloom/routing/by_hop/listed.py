@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Int16s, Ints, UInt8s, offsets_of
+from netloom.base.arrays import Int16s, Ints, UInt8s, distinct, offsets_of
 from netloom.base.errors import DeadlockError, InputError
 from netloom.routing import rules
 from netloom.routing.by_hop import tables as hop
@@ -109,7 +109,7 @@ def hop_layers(
         return np.zeros(hops, np.uint8), 1
     count = topology.num_network_channels
     held, asked = dependencies(routed)
-    waits = np.unique(held.astype(np.int64) * count + asked)
+    waits = distinct(held.astype(np.int64) * count + asked)
     circle = cycle_of_waits(*np.divmod(waits, count), count)
     if not circle:
         return np.zeros(hops, np.uint8), 1

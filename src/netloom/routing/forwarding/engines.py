@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Int8s, Ints, UInt8s, offsets_of
+from netloom.base.arrays import Bools, Int8s, Ints, UInt8s, distinct, offsets_of
 from netloom.base.errors import InputError
 from netloom.routing.forwarding import tables
 from netloom.routing.forwarding.torus_2qos import routed_torus, torus_2qos
@@ -173,7 +173,7 @@ def dnup(topology: Topology) -> tables.ForwardingTable:
     [-1, -1, 0, 1]
     """
     ends, inside = tables.end_points(topology), topology.routers
-    rank = router_heights(topology, np.unique(ends.exit[: ends.num_apart]))
+    rank = router_heights(topology, distinct(ends.exit[: ends.num_apart]))
     here, there = rank[inside.channel_target], rank[inside.channel_source]
     directions = np.where(here < there, DOWN, np.where(here > there, UP, EQUAL)).astype(np.int8)
     return counted_table(topology, "dnup", directions=directions, barred=UP)
@@ -267,7 +267,7 @@ def _lanes(topology: Topology, found: tables.ForwardingTable) -> tuple[UInt8s, i
 
     inside, ends, table = topology.routers, tables.end_points(topology), tables.whole_table(found)
     _, first = np.unique(ends.exit[ends.order[: ends.num_apart]], return_index=True)
-    sources = np.unique(ends.exit[: ends.num_apart])[np.argsort(first)]
+    sources = distinct(ends.exit[: ends.num_apart])[np.argsort(first)]
     out_port = port_numbers(topology)[0][: inside.num_channels]
     rank: Ints = np.arange(inside.num_routers)
     if topology.cabling is not None:

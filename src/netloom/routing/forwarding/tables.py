@@ -23,6 +23,7 @@ from netloom.base.arrays import (
     Ints,
     UInt8s,
     UInt64s,
+    distinct,
     offsets_of,
     places_within,
 )
@@ -572,7 +573,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     ends = outcomes(rows, last, lost, target)
     # how many hosts send from each router to each row
     at_hosts = np.broadcast_to(senders(topology), (topology.num_routers, hosts)).T.copy()
-    if len(np.unique(topology.port_host)) == hosts:  # where the destination itself counts
+    if len(distinct(topology.port_host)) == hosts:  # where the destination itself counts
         at_hosts[np.arange(hosts), topology.injection_router] -= 1
     everyone = np.bincount(topology.injection_router, minlength=topology.num_routers)
     sent = np.concatenate([at_hosts, np.tile(everyone, (len(rows) - hosts, 1))])

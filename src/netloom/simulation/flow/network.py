@@ -26,7 +26,7 @@ from math import inf, lcm
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints, distinct
 from netloom.base.errors import InputError
 from netloom.routing import Paths, Routing, paths
 from netloom.routing.forwarding.tables import dependencies
@@ -447,12 +447,12 @@ def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> Bools:
     after = np.flatnonzero(before >= 0)
     edges = [(ways.links[before[after]].astype(np.int64), ways.links[after].astype(np.int64))]
     first = np.unique(topology.injection_router, return_index=True)[1]
-    hosts = np.unique(topology.port_host[first])
+    hosts = distinct(topology.port_host[first])
     if routing is not None and len(hosts) <= MOST_ROUTERS:
         source, target = (each.ravel() for each in np.meshgrid(hosts, hosts, indexing="ij"))
         other = source != target
         held, asked = dependencies(paths(topology, routing, source[other], target[other]))
-        key = np.unique(held.astype(np.int64) * network.num_links + asked)
+        key = distinct(held.astype(np.int64) * network.num_links + asked)
         edges.append(np.divmod(key, network.num_links))
     ends = np.concatenate([one for one, _ in edges]), np.concatenate([two for _, two in edges])
     shape = (network.num_links, network.num_links)

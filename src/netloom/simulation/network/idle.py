@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, distinct
 from netloom.bounds.demand import Demand, between, demand_of, listed_pairs
 from netloom.contention.decisions import (
     Follower,
@@ -424,7 +424,7 @@ def rough_idle(topology: Topology, router: Router) -> Idle:
     keys, last = np.unique((ends[0].astype(np.int64) * routers + ends[1])[::-1], return_index=True)
     shortest = along[order][::-1][last].astype(np.float64)
     graph = coo_array((shortest, np.divmod(keys, routers)), shape=(routers, routers)).tocsr()
-    enters, leaves = np.unique(topology.injection_router), np.unique(topology.ejection_router)
+    enters, leaves = distinct(topology.injection_router), distinct(topology.ejection_router)
     some = enters[:: max(len(enters) // MOST_STARTS, 1)]
     found = [dijkstra(graph, indices=some, unweighted=each)[:, leaves] for each in (False, True)]
     known = np.isfinite(found[0])

@@ -409,7 +409,7 @@ def shape_of(topology: Topology) -> Shape:
         lower, upper = np.where(level[here] <= level[there], (here, there), (there, here))
         if found := rails(topology)[1]:
             words += f", rail-optimised, {len(set(found.values()))} rails"
-        return Shape(kind, words, level, lower, upper, count, group)
+        return Shape(kind, words, level, lower, upper, count, group=group)
 
     for few in (0.0, FEW_HOSTS * float(np.median(hosts[hosts > 0]))):
         level = _levels(hosts > few, here, there)

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Floats, Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size
@@ -294,4 +294,4 @@ def senders(graph: ProcessGraph) -> Ints:
     """
     if not graph.num_edges:
         raise InputError(graph.name, "no task that sends", "tasks that communicate")
-    return np.unique(graph.source).astype(np.int64)
+    return distinct(graph.source).astype(np.int64)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import check_size, whole_number
@@ -54,7 +54,7 @@ class SharedProgram:
         """
         for number in range(len(self.names)):
             senders(self.alone(number).graph)
-        busy = np.union1d(self.graph.source, self.graph.target)
+        busy = distinct(np.append(self.graph.source, self.graph.target))
         source, target = (
             np.searchsorted(busy, ends).astype(np.int32)
             for ends in (self.graph.source, self.graph.target)
@@ -298,7 +298,7 @@ def between_groups(traffic: Traffic, group: Ints) -> tuple[Traffic, float]:
     >>> between.rate, inside
     (array([0.66666667, 0.66666667, 0.66666667, 2.        ]), 0.5)
     """
-    if len(np.unique(group)) == traffic.num_nodes:
+    if len(distinct(group)) == traffic.num_nodes:
         return traffic, 0.0
     source, target, part = traffic.law.shares()
     leaves = (group[source] != group[target]) | (source == target)

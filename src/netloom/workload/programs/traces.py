@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netloom.base.arrays import Bools, Floats, Ints, owners_of
+from netloom.base.arrays import Bools, Floats, Ints, distinct, owners_of
 from netloom.base.errors import InputError, NoRouteError
 from netloom.topology import Cube, Topology
 from netloom.topology.measures import check_direct
@@ -127,7 +127,7 @@ def branches(
         reached = np.flatnonzero(asked)
         while len(reached):
             needed[reached] = True
-            reached = np.unique(parent[reached])
+            reached = distinct(parent[reached])
             reached = reached[reached >= 0]
             reached = reached[~needed[reached]]
         used = np.flatnonzero(needed[1:]) + 1

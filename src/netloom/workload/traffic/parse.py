@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.provenance import DEFAULT_SEED
 from netloom.base.spec import parse_sides, real_number, split_spec, whole_number
@@ -192,7 +192,7 @@ def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool)
     spec = spec if argument else name
     if nodes is not None:
         spec = f"{spec} on {counted(len(listed), 'host')}"
-    if len(source) > len(np.unique(source)):
+    if len(source) > len(distinct(source)):
         if to_self:
             raise InputError(
                 where, "several targets of a host, and itself", name.removesuffix("-self")
