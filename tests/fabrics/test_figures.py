@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.contention import shift_loads
+from netloom.fabrics import figures
 from netloom.fabrics.figures import fabric_size, pairs_reached, table_figures, ways_of
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.tables import ForwardingTable
@@ -121,3 +122,11 @@ def test_busiest_are_those_that_work_longest():
     found = table_figures(replace(net, channel_bandwidth=rate), minhop(net), samples=0)
     assert found.busiest[0].cable.channel == 1
     assert found.all_to_all.time == 4 * found.all_to_all.max
+
+
+def test_of_too_many_shifts_some_are_drawn(monkeypatch):
+    monkeypatch.setattr(figures, "MOST_SHIFTED", 100)
+    net = topology("leaf-spine:4x2x8")
+    found = table_figures(net, minhop(net), samples=0)
+    assert len(found.distance) == found.shifts.count == 3
+    assert found.unrouted == 0

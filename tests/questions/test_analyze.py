@@ -107,3 +107,21 @@ def test_given_routes_fit_one_mapping_and_are_compared_with_no_other(tmp_path):
     found = analyze(graph, "mesh:2x2", routing=f"routes:{file}")
     assert found.to_dict()["random_mapping"] == {"mappings": 0, "limited_by_work": False}
     assert found.standing.level == "contention-free"
+
+
+def test_a_light_path_among_heavy_ones_is_as_slow_as_they():
+    graph = process_graph(3, [0, 1], [2, 2], bytes=[1, 1000])
+    slow = quick(graph, "mesh:3", offered=0.8).slowdowns
+    assert slow[0] == pytest.approx(slow[1])
+    assert 1 < slow[0] < 10
+
+
+def test_uniform_traffic_saturates_at_a_third_of_capacity_by_the_thesiss_estimate():
+    data = quick("all-to-all:256", "mesh:16x16").to_dict()
+    estimate = data["random_mapping"]["table_3_1"]["saturation_average_node"]
+    assert estimate == pytest.approx(0.125)
+    of_capacity = data["saturation"]["of_capacity"]
+    assert of_capacity["average_node"] == pytest.approx(1 / 3, rel=0.15)
+    ratio = data["saturation"]["upper_bound"] / data["saturation"]["average_node"]
+    assert of_capacity["upper_bound"] / of_capacity["average_node"] == pytest.approx(ratio)
+    assert "table_3_1" not in quick("ring:9", "torus:3x3").to_dict()["random_mapping"]

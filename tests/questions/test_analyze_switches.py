@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom import analyze
-from netloom.topology import topology
+from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import process_graph
 from tests.questions.shared import quick
@@ -82,3 +82,18 @@ def test_traffic_half_way_round_a_ring_of_routers():
     assert slow["causes"]["half_way"]["split_load"] == slow["bounds"]["time"] == 3
     assert quick("shift:2", "ring:4/1").to_dict()["causes"]["half_way"]["split_load"] == 1
     assert quick("ring", "ring:4/2").to_dict()["causes"]["half_way"] is None
+
+
+def test_one_host_on_each_router_has_the_figures_of_the_direct_network():
+    hosted = attach_hosts(mesh(4, 4), np.arange(16), name="mesh:4x4 with hosts")
+    one, other = (quick("transpose:4", on).to_dict() for on in ("mesh:4x4", hosted))
+    for name in (
+        "path_length", "logical_path_length", "channel_load", "weighted_channel_load",
+        "path_contention", "hop_bytes", "dilation", "saturation", "channels",
+    ):  # fmt: skip
+        assert one[name] == other[name], name
+    own, others = ([each["time"] for each in data["bounds"]["cuts"]] for data in (one, other))
+    assert own == others[1:]  # hosts' channels say no speed where nodes are their own routers
+    assert one["oversubscription"] is one["busiest_router"] is None
+    assert one["host_channel_load"] is None
+    assert one["busiest_channel"]["time"] == one["weighted_channel_load"]["max"]

@@ -268,3 +268,21 @@ def test_a_time_limit_keeps_what_was_found_by_then():
     assert first.verdict.lines["limits"].endswith("more time may find a better one")
     with pytest.raises(InputError, match="how fast the machine is"):
         by_verb("compile_collective").repeatable({"seconds": 10.0})
+
+
+def test_ndv2_reaches_its_bound():
+    found = nl.compile_collective("all-gather", "examples/ndv2-2.toml", size="1GB").to_dict()
+    assert found["proven"]
+    assert found["bound_bandwidth"] == pytest.approx(25e9)
+    assert found["algorithm_bandwidth"] > 0.999 * 25e9
+    assert found["bus_bandwidth"] == pytest.approx(found["algorithm_bandwidth"] * 15 / 16)
+    assert "one channel of 12.5 GB/s" in found["bound"]
+
+
+def test_our_program_takes_what_its_plan_promises_and_its_latencies(tmp_path):
+    made = nl.compile_collective("all-gather", "mesh:3x3", size="90MB", chunks=4, latency=0)
+    write_msccl(tmp_path / "a.xml", made.schedule.program)
+    run = nl.replay(
+        "mesh:3x3", trace=str(tmp_path / "a.xml"), engine="flow", size="90MB", bandwidth="200Gb/s"
+    )
+    assert made.speed.bound_seconds <= run.finish < 1.1 * made.speed.finish_seconds

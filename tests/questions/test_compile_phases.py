@@ -6,6 +6,8 @@ import pytest
 
 from netloom import compile_phases
 from netloom.base.errors import InputError
+from netloom.contention import MessageCosts
+from netloom.phases.execution import execute, message_passing
 from netloom.topology import graph_topology
 from netloom.workload import process_graph
 
@@ -138,3 +140,15 @@ def test_messages_that_could_block_each_other_leave_the_phases():
     assert found.simulated.message_passing is None
     assert "in a circle" in found.simulated.note
     assert found.simulated.conset > 0
+
+
+def test_simulation_is_that_of_the_phases_and_of_messages():
+    found = compile_phases("all-to-all:16", "torus:4x4", words=32, execute=True, seed=5)
+    run = execute(found.plan, found.costs, timetable=found.timetable)
+    passed = message_passing(found.plan.connections, found.plan.topology, MessageCosts(), seed=5)
+    data = found.to_dict()["simulated"]
+    assert data["conset"] == run.clocks
+    assert data["message_passing"] == passed.clocks
+    assert data["phases"] == found.phases()["simulated"].to_list()
+    assert found.table()["simulated_end"].to_list() == run.end.tolist()
+    assert data["conset"] == pytest.approx(found.clocks, rel=0.1)

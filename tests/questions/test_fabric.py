@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from netloom import check_fabric, topology
+from netloom.routing import parse_routing
 
 DGX = "examples/dgx-40.ibnetdiscover"
 MINHOP = "lfts:examples/dgx-40-minhop.lfts"
@@ -58,3 +61,35 @@ def test_a_table_of_many_hosts_is_followed_row_by_row():
     assert cause is not None
     assert cause.destinations == len(cause.hosts)
     assert sum(each.paths for each in cause.hosts) == found.figures.busiest[0].paths
+
+
+def test_pairs_without_a_path_are_counted_and_their_fault_named():
+    net = topology("leaf-spine:2x2x2")
+    table = parse_routing("minhop", net)
+    rows = table.next_channel.copy()
+    rows[2, 0] = -1  # leaf 0 drops what is for h2
+    found = check_fabric(net, routing=replace(table, next_channel=rows), samples=20)
+    data = found.to_dict()
+    assert data["unrouted"] == 2
+    assert data["problems"][0]["pairs"] == 2
+
+
+def test_cables_of_other_rates_are_judged_by_time():
+    net = topology("leaf-spine:2x2x4")
+    rate = net.channel_bandwidth.copy()
+    rate[: net.num_network_channels] = 2.0
+    fast = check_fabric(replace(net, channel_bandwidth=rate), samples=0).to_dict()
+    slow = check_fabric(net, samples=0).to_dict()
+    assert fast["all_to_all"]["bound"] == slow["all_to_all"]["bound"]
+    assert fast["all_to_all"]["ratio"] == slow["all_to_all"]["ratio"] == 1
+    assert fast["all_to_all"]["time"] == slow["all_to_all"]["time"] / 2
+
+
+def test_what_stays_inside_a_node_takes_no_cable():
+    # two computers of two adapters each: of 4 x 3 messages 4 stay inside
+    data = check_fabric("rail:1x2x2x1", jobs="all=n0,n1", samples=0).to_dict()
+    (job,) = data["jobs"]
+    assert (job["nodes"], job["hosts"]) == (2, 4)
+    assert job["inside"] == pytest.approx(4 / 12)
+    alone = check_fabric("rail:1x2x2x1", jobs="one=n0", samples=0).to_dict()["jobs"][0]
+    assert (alone["alone"], alone["slowdown"], alone["busiest"]) == (0, 1, None)

@@ -10,6 +10,7 @@ from netloom.questions.named import find_network
 from netloom.questions.simulate.loop import simulate_loop
 from netloom.routing import Layered, paths
 from netloom.workload import ring
+from netloom.workload.traffic import permutation
 
 SHORT = {"load": 0.1, "cycles": 1500}
 
@@ -76,3 +77,9 @@ def test_worms_go_up_and_down_by_default_and_may_deadlock_otherwise():
     assert data["actual"]["worst_node"] > 0.02
     with pytest.raises(DeadlockError):
         simulate_loop("mesh:8x8", routing="layered", **broken, **options)
+
+
+def test_traffic_that_meets_no_failed_node_is_as_it_is():
+    mirrored = permutation([0, 1, 13, *range(3, 13), 2, 14, 15])
+    found = simulate("mesh:4x4", failed_nodes="5", traffic=mirrored, **SHORT)
+    assert np.flatnonzero(found.network.traffic.rate).tolist() == [2, 13]

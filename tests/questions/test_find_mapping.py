@@ -205,3 +205,32 @@ def found_of(first, value, bound):
 def test_a_gain_is_that_of_the_objective(first, value, bound, kind, gains):
     told = gain_of(found_of(first, value, bound), None, None)
     assert (told.kind, told.gains) == (kind, gains)
+
+
+def test_structure_is_found_and_stops_the_search():
+    found = find_mapping("mesh:8x8", "torus:8x8", objective="hop-bytes", seconds=60)
+    assert found.value == found.bound == 2 * 112
+    assert found.gain.kind == "bound"
+
+
+def test_several_tasks_a_node():
+    found = find_mapping("ring:16", "mesh:2x4", tasks_per_node=2, **QUICK)
+    assert np.bincount(found.mapping).tolist() == [2] * 8
+    assert found.after.to_dict()["local_edges"] == 16
+
+
+def test_simulation_of_before_and_after():
+    found = find_mapping("binary-tree:15", "mesh:4x4", layout="tiles", simulate=True)
+    run = found.simulated
+    busiest = max(each.mapped.limit.node_share.max() for each in (found.before, found.after))
+    most = min(1, found.after.mapped.limit.upper_bound, 1 / busiest)
+    assert run.load == pytest.approx(most, abs=0.001)
+    assert run.load <= most
+    assert {each.provenance.configuration["load"] for each in run.runs.values()} == {run.load}
+    told = found.to_dict()["simulated"]
+    before, after = (told[when]["worst_node_share"] for when in ("before", "after"))
+    assert before < after <= 1.05
+    rows = run.runs["before"].nodes()
+    shares = (rows["node_accepted"] / rows["node_offered"]).drop_nans()
+    assert before == pytest.approx(shares.min())
+    assert told["after"]["accepted"] > told["before"]["accepted"]

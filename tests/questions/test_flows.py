@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 from netloom import simulate_flows
@@ -78,3 +79,30 @@ def test_what_additions_round_holds_no_flow_back():
     path = simulate_flows("leaf-spine:1x1x4", **asked).critical_path
     assert path.sending == pytest.approx(3e6 / 25e9)
     assert path.held == 0
+
+
+def test_both_kinds_of_injection_are_told_and_each_is_what_it_says():
+    options = {"app": "all-to-all:16", "flow_bytes": "1MB"}
+    each = {
+        injection: simulate_flows("leaf-spine:4x2x4", injection=injection, **options, **FAST)
+        for injection in ("in-order", "shared")
+    }
+    one, other = (found.to_dict() for found in each.values())
+    assert one["in_order_finish_seconds"] == one["finish_seconds"]
+    assert other["shared_finish_seconds"] == other["finish_seconds"]
+    for name in ("in_order_finish_seconds", "shared_finish_seconds"):
+        assert one[name] == pytest.approx(other[name])
+    assert one["finish_seconds"] > other["finish_seconds"] >= other["bound_seconds"]
+    assert one["lossless_finish_seconds"] == pytest.approx(other["lossless_finish_seconds"])
+    assert one["expected_error"] == other["expected_error"]
+    turns = simulate_flows("leaf-spine:4x2x4", sharing="lossless", **options, **FAST).to_dict()
+    assert turns["finish_seconds"] == turns["lossless_finish_seconds"]
+
+
+def test_channels_are_told_in_their_order_and_carry_all_that_was_sent():
+    found = simulate_flows("leaf-spine:2x2x2", app="all-to-all:4", flow_bytes=1e6, **FAST)
+    channels, network = found.channels(), found.network.topology
+    assert channels["channel"].to_list() == list(range(network.num_channels))
+    into = channels.filter(pl.col("channel") >= network.num_network_channels)
+    assert into["bytes"].to_list() == pytest.approx([3e6] * 8)
+    assert channels["name"][0] == network.channel_name(0)

@@ -1,11 +1,17 @@
 """Programs that wait for each of their messages, as ``simulate_loop`` runs them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import netloom as nl
 from netloom.base.errors import DeadlockError, InputError
+from netloom.questions.fields import Timing
+from netloom.questions.simulate.fields import AnyProgramQuestion, Flows, NodeChannels
 from netloom.questions.simulate.loop import simulate_loop
+from netloom.simulation.flow import FlowLaw
+from netloom.topology import mesh
 from netloom.workload import process_graph
 
 WORM = {"engine": "worm", "release_cycles": 0}
@@ -148,3 +154,59 @@ def test_the_loop_of_a_message_alone_is_known_to_the_cycle(engine, tail):
     assert data["message_latency"] == data["unhindered_latency"] == message
     cut = simulate_loop("line:4", engine=engine, packet_flits=10, gap_cycles=5, **LONE).to_dict()
     assert cut["loop_cycles"]["mean"] == 50 + 5 * (3 + 10 + tail) + 4 * 5
+
+
+def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
+    ctrl_c_after(40)
+    found = simulate_loop("mesh:4x4", app="ring:16", applied="0.1,0.2", loops=300_000)
+    data = found.to_dict()
+    assert found.interrupted
+    assert data["interrupted"]
+    assert data["points"][0]["actual"] is None
+    assert data["points"][0]["message_latency"] > 0
+
+
+def test_channels_that_differ_leave_a_limit_without_estimates():
+    network = mesh(4, 4)
+    faster = np.where(np.arange(len(network.channel_bandwidth)) < 4, 2.0, 1.0)
+    network = replace(network, channel_bandwidth=faster)
+    found = simulate_loop(network, app="transpose:4", applied=0.5, loops=20, engine="flow")
+    limit = found.saturation
+    assert limit.average_node is None
+    assert limit.upper_bound > 0
+
+
+def test_programs_that_meet_slow_each_other_down_and_those_apart_do_not():
+    """Two rings on the same row meet; on rows of their own they do not."""
+    options = {"applied": 0.9, "message_flits": 100, "loops": 30, "engine": "flow"}
+    apart = nl.simulate_loop("torus:4x4", app=["ring:4@0-3", "ring:4@8-11"], **options)
+    for program in apart.point.programs:
+        assert program.slowdown == 1
+        assert program.slowdown_ci95 == 0
+    met = nl.simulate_loop("line:8", app=["ring:4@0,2,4,6", "ring:4@1,3,5,7"], **options)
+    assert all(program.slowdown > 1.1 for program in met.point.programs)
+
+
+def test_a_routing_of_several_paths_spreads_its_flows():
+    """Two spines: all cross traffic of a leaf by both, where one path a pair collides."""
+    options = {"app": "shift:2/4", "applied": 0.95, "loops": 30, "engine": "flow"}
+    spread = nl.simulate_loop("leaf-spine:2x2x2", routing="minimal", **options)
+    assert spread.point.message_latency == pytest.approx(spread.point.unhindered_latency, rel=1e-3)
+    assert spread.saturation is None
+
+
+def test_parameters_of_flows_are_options_by_the_same_names():
+    """And all options of the group are parameters, or say how fast channels are."""
+    fields, law = AnyProgramQuestion.model_fields, FlowLaw()
+    assert {name: fields[name].default for name in vars(law)} == vars(law)
+    own = {*Flows.model_fields, *NodeChannels.model_fields}
+    assert own == {*vars(law), *Timing.model_fields, "end_channels"}
+
+
+def test_packets_of_a_message_wait_for_each_other_only_with_a_gap():
+    waiting = simulate_loop("line:4", packet_flits=10, gap_cycles=5, **LONE)
+    at_once = simulate_loop("line:4", packet_flits=10, **LONE)
+    packet = waiting.network.router.zero_load_cycles(3, 10)
+    loop = waiting.to_dict()["loop_cycles"]["mean"]
+    assert loop == pytest.approx(50 + 5 * packet + 4 * 5, abs=6)
+    assert at_once.to_dict()["loop_cycles"]["mean"] == pytest.approx(50 + packet + 40, abs=6)

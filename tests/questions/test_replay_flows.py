@@ -231,3 +231,36 @@ def test_messages_that_meet_take_what_their_shares_leave_them(tmp_path):
     ends = [8e-3 / 3, 4.5e-3, 8e-3 / 3, 10e-3 / 3]
     assert table["complete"].to_list() == pytest.approx(ends)
     assert table["unhindered"].to_list() == pytest.approx([1e-3, 2e-3, 1e-3, 0.5e-3])
+
+
+def test_how_far_it_can_be_trusted_is_told_from_both_ways_of_sending(tmp_path):
+    rows = [f"m{i}-{j},{i},{j},1e6" for i in range(8) for j in range(8, 16)]
+    path = file_of(tmp_path, "id,source,target,bytes\n" + "\n".join(rows))
+    ordered = nl.replay(TREE, trace=path, **RATES).to_dict()
+    shared = nl.replay(TREE, trace=path, **SHARED).to_dict()
+    for name in ("in_order_finish", "shared_finish"):
+        assert ordered[name] == shared[name] > 0
+    assert ordered["in_order_finish"] == ordered["finish"]
+    assert shared["shared_finish"] == shared["finish"]
+    assert ordered["expected_error"] == shared["expected_error"]
+    tiny = file_of(tmp_path, "id,source,target,bytes\na,0,9,1\n")
+    found = nl.replay(TREE, trace=tiny, **(RATES | {"latency": "1us"})).to_dict()
+    assert found["expected_error"]["within"] > 0.2
+    assert "shorter than a packet or than their latency" in found["expected_error"]["why"]
+
+
+def test_the_same_trace_on_flits_and_flows_takes_nearly_the_same(tmp_path):
+    one = "id,source,target,flits\na,0,15,5000\n"
+    path = file_of(tmp_path, one)
+    flow = nl.replay("mesh:4x4", trace=path, engine="flow").finish
+    worm = nl.replay("mesh:4x4", trace=path, engine="worm").finish
+    assert flow == pytest.approx(worm, rel=0.01)
+
+
+def test_nothing_sent_takes_what_is_computed(tmp_path):
+    text = "id,time_seconds,compute_seconds,source\na,1,0.5,0\nb,,0.25,0\n"
+    found = nl.replay(TREE, trace=file_of(tmp_path, text), **RATES)
+    assert found.finish == 1.5
+    data = found.to_dict()
+    assert data["slowdown"] == {"mean": None, "p50": None, "p99": None, "max": None}
+    assert data["busiest"] == []

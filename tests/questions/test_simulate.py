@@ -1,6 +1,7 @@
 import pytest
 
 from netloom import find_saturation, simulate
+from netloom.base.errors import InputError
 from netloom.routing import table
 from netloom.simulation.network.routers import Router
 from netloom.topology import mesh
@@ -100,3 +101,32 @@ def test_a_seed_repeats_its_answer_on_any_number_of_workers(monkeypatch):
     one = channels(3, workers=1)
     assert one.equals(channels(3, workers=4))
     assert not one.equals(channels(4, workers=1))
+
+
+def test_past_saturation_latencies_are_null_with_a_note():
+    with pytest.warns(UserWarning, match="above 0.4922, the most that can be carried with this"):
+        found = simulate("mesh:8x8", load=0.8)
+    data = found.to_dict()
+    assert not data["stable"]
+    assert set(data["packet_latency"].values()) == {None}
+    assert set(data["network_latency"].values()) == {None}
+    assert data["histogram"] is None
+    assert 0.3 < data["accepted"] < 0.45
+    assert "the 8 channels from row 3 to row 4" in data["advice"]
+    assert found.packet_latency is None
+    assert found.latencies().is_empty()
+
+
+def test_a_list_of_loads_stops_past_saturation():
+    found = simulate("mesh:8x8", load="0.1:0.9:0.2", most_cycles=5000)
+    table = found.table()
+    assert table["offered"].to_list() == [0.1, 0.3, 0.5]
+    assert table["stable"].to_list() == [True, True, False]
+    assert table["packet_latency_mean"][2] is None
+    data = found.to_dict()
+    assert [point["offered"] for point in data["points"]] == [0.1, 0.3, 0.5]
+    assert found.channels().height == 3 * 224
+    assert found.nodes().height == 3 * 64
+    assert set(found.latencies()["offered"]) == {0.1, 0.3}
+    with pytest.raises(InputError, match="several loads"):
+        assert found.accepted

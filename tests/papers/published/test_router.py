@@ -1,6 +1,8 @@
 """The virtual-channel router against BookSim 2's runs: a few rows, and how they are compared."""
 
+import json
 from collections import Counter
+from math import isnan
 
 import numpy as np
 import pytest
@@ -211,3 +213,28 @@ def test_runs_of_a_table_reproduce(tmp_path):
     assert [row.item for row in found.rows] == [f"latency at a load of {half:g}"]
     assert found.failures == ()
     assert found.rows[0].tolerance == 0.05
+
+
+def test_what_netloom_refuses_says_so(tmp_path):
+    row = changed(TWO_VCS, num_vcs=3)
+    found = validate("router", reference=table(tmp_path, row))
+    assert found.failures == ()
+    assert all(isnan(row.computed) and not row.within for row in found.rows)
+    assert all("wait for each other in a circle" in row.reason for row in found.rows)
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rows"][0]["computed"] is None
+
+
+def test_what_can_deadlock_is_run_and_says_so():
+    values = {"topology": "dragonflynew", "k": 2, "n": 1, "routing": "ugal", "num_vcs": 3}
+    found = hosted_case(**values)
+    assert found.name.endswith("5 flits, with VCs in a circle")
+    assert found.routing is not None
+    assert hosted_case().name.endswith("5 flits")
+
+
+def test_a_hopeless_run_ends_early():
+    case = hosted_case(k=2, n=2)
+    window = cases.Window(300, 700)
+    whole = cases.short_run(case.run(1.0, 1), window, lambda: False)
+    part = cases.short_run(case.run(1.0, 1), window, lambda: False, most=30.0)
+    assert 30 < part.latency <= whole.latency
