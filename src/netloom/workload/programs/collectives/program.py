@@ -773,8 +773,8 @@ def write_goal(program: CollectiveProgram, size_bytes: float, path: str | Path) 
     r"""Write a collective in GOAL's text format, for LogGOPSim and ``read_goal``.
 
     A send requires the receives that brought what it carries. As a send of GOAL is complete before
-    its message has arrived, ranks do not wait for what they sent: ``trace_of`` with
-    ``stepwise=False`` is the same program. Message number m is ``sm`` and ``rm``, with tag m.
+    its message has arrived, ranks do not wait for what they sent, as they do in ``trace_of``.
+    Message number m is ``sm`` and ``rm``, with tag m.
 
     Parameters
     ----------
