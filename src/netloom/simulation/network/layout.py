@@ -249,24 +249,24 @@ SHAPE = (
 )  # fmt: skip
 """What differs between usual routers."""
 
-USUAL = {
-    "num_vcs": 4, "entry_channels": 1, "head_wait": 0, "flit_delay": 3, "credit_delay": 2,
-    "entry_delay": 2, "entry_credit_delay": 2, "exit_delay": 3, "vc_cycles": 1, "switch_cycles": 1,
-    "several": False, "uneven": False, "counted": False, "staged": False, "whole_packets": False,
-    "whole_first": False, "circuit": False, "reserved": False, "speculative": False,
-    "oldest_first": False, "choose_order": False, "kind": DIMENSION_ORDER, "choice": DRAWN,
-    "detour": 0, "even_by_coin": 0, "escape_vcs": 0,
-}  # fmt: skip
-"""The router that is taken if nothing is said, under a routing that asks for one port, any."""
-
-USUAL_PORTS, USUAL_WORDS = 5, 4
-"""Ports of the usual router of a mesh or torus. Words up to which a kernel knows how many."""
-
 SPECIAL = (
     "staged", "whole_packets", "whole_first", "circuit", "reserved", "speculative", "oldest_first",
     "choose_order",
 )  # fmt: skip
 """What is said of no plain router."""
+
+USUAL = {
+    "num_vcs": 4, "entry_channels": 1, "flit_delay": 3, "credit_delay": 2, "entry_delay": 2,
+    "entry_credit_delay": 2, "exit_delay": 3, "vc_cycles": 1, "switch_cycles": 1,
+    "kind": DIMENSION_ORDER, "choice": DRAWN,
+}  # fmt: skip
+"""The router that is taken if nothing is said, under a routing that asks for one port, any. What
+else there is to say of routers is 0, as ``NOT_USUAL``."""
+
+NOT_USUAL = (*SPECIAL, "head_wait", "several", "uneven", "counted", "detour", "escape_vcs")
+
+USUAL_PORTS, USUAL_WORDS = 5, 4
+"""Ports of the usual router of a mesh or torus. Words up to which a kernel knows how many."""
 
 
 def known_of(setup: Setup, tables: Any, *, own: bool) -> str:
@@ -278,7 +278,8 @@ def known_of(setup: Setup, tables: Any, *, own: bool) -> str:
     told = {name: value for name, value in tables._asdict().items() if isinstance(value, int)}
     told |= setup._asdict()
     names, of_shape = tuple(told), SHAPE + ("words",) * (setup.words > USUAL_WORDS)
-    usual = all(told.get(name, value) == value for name, value in USUAL.items())
+    usual = not any(told.get(name) for name in NOT_USUAL)
+    usual = usual and all(told.get(name, value) == value for name, value in USUAL.items())
     if usual and not own and setup.num_ports != USUAL_PORTS:
         names = tuple(name for name in told if name not in of_shape)
     elif not (usual or own):

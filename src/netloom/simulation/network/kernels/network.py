@@ -175,7 +175,8 @@ def deliver(setup, tables, state, cycle):
     if setup.uneven:
         deliver_wakes(setup, state, cycle)
     deliver_credits(setup, state, cycle)
-    deliver_heads(setup, state, cycle)
+    if setup.head_wait:
+        deliver_heads(setup, state, cycle)
     deliver_flits(setup, state, cycle)
     begin_packets(setup, tables, state, cycle)
 
