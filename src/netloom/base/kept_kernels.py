@@ -13,7 +13,6 @@ import hashlib
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -114,9 +113,8 @@ def _leave_scipy() -> None:
     """Keep Numba from importing SciPy's linear algebra (0.2 CPU s) only to see that it is there."""
     from numba.np import linalg
 
-    asked = linalg.ensure_blas
-    if "numba.np.arraymath" not in sys.modules:  # which asks once, when it is imported
-        linalg.ensure_blas = lambda: setattr(linalg, "ensure_blas", asked)
+    asked = linalg.ensure_blas  # by a module that is imported with the first kernel, and once
+    linalg.ensure_blas = lambda: setattr(linalg, "ensure_blas", asked)
 
 
 class Kept(FunctionCache):

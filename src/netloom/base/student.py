@@ -3,9 +3,6 @@
 from functools import cache
 from math import atan, cos, pi, sin, sqrt, tan
 
-COVERED = 0.95
-"""The part of all 95 % confidence intervals that hold the true mean."""
-
 
 @cache
 def student_t(degrees: int) -> float:
@@ -30,5 +27,5 @@ def student_t(degrees: int) -> float:
             total += term
             term *= (power + 1) / (power + 2) * near * near
         covered = part * (odd * angle + sin(angle) * total)
-        angle += (COVERED - covered) * near / (part * degrees * term)
+        angle += (0.95 - covered) * near / (part * degrees * term)
     return sqrt(degrees) * tan(angle)

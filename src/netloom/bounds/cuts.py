@@ -272,8 +272,7 @@ def _largest_flow(topology: Topology, inside: Bools) -> float:
     tails = np.concatenate([routers.channel_source, np.full(len(begins), start), ends])
     heads = np.concatenate([routers.channel_target, begins, np.full(len(ends), stop)])
     room = np.concatenate([between, of_ports[sends], of_ports[ports + receives]])
-    values = room.astype(np.int32)
-    graph = coo_array((values, (tails, heads)), shape=(stop + 1, stop + 1)).tocsr()
+    graph = coo_array((room.astype(np.int32), (tails, heads)), shape=(stop + 1, stop + 1)).tocsr()
     return float(maximum_flow(graph, start, stop).flow_value) / FLOW_UNITS
 
 

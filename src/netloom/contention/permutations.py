@@ -166,8 +166,7 @@ def effective_bisection(
     shares = np.concatenate([found[2] for found in parts])
     mean, ci = float(shares.mean()), None
     if samples > 1:
-        wide, spread = student_t(samples - 1), float(shares.std(ddof=1))
-        half_width = wide * spread / float(np.sqrt(samples))
+        half_width = student_t(samples - 1) * float(shares.std(ddof=1)) / float(np.sqrt(samples))
         ci = mean - half_width, mean + half_width
     return EffectiveBisection(
         mean=mean, ci=ci, least=float(shares.min()), samples=samples, shares=shares

@@ -140,9 +140,7 @@ def ask_dimension(tables, rank, targets, weights, at, came, load, join, turn, he
         met[2][path] += new + join[last, COUNT] - join[first, COUNT]
         met[3][path] = max(met[3][path], peak)
         if weights is not None:
-            weight = load[first, WEIGHT]
-            if turned:
-                weight -= turn[first, came[path], WEIGHT]
+            weight = load[first, WEIGHT] - (turn[first, came[path], WEIGHT] if turned else 0.0)
             if end >= 0:
                 weight += join[end, WEIGHT]
             met[4][path] += weight + join[last, WEIGHT] - join[first, WEIGHT]

@@ -321,8 +321,8 @@ def _plain_matrix(text: bytes) -> tuple[int, Ints, Ints, Ints] | None:
     rows, columns, entries = (int(each) for each in found.groups()[:3])
     source, target, sent = np.array(found[4].split()).astype(np.int64).reshape(-1, 3).T
     ends = np.concatenate([source, target])
-    fits = rows == columns > 0 and entries == len(sent)
-    if not fits or ((ends < 1) | (ends > rows)).any():
+    outside = ((ends < 1) | (ends > rows)).any()
+    if rows != columns or rows < 1 or entries != len(sent) or outside:
         return None
     return rows, source - 1, target - 1, sent
 
