@@ -13,7 +13,7 @@ import numpy as np
 from netloom.base.compilation import njit
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def permuted(table, firsts, entry, row, alone, channel_target, bandwidth, enough):
     """Return the longest time on a channel between routers, and the mean share, of permutations.
 
@@ -61,7 +61,7 @@ def permuted(table, firsts, entry, row, alone, channel_target, bandwidth, enough
     return longest, shares
 
 
-@njit(nogil=True)
+@njit
 def all_to_all(next_channel, wanted, exits, sent, own, channel_target):
     """Follow the paths of all senders to all destinations that are wanted.
 

@@ -40,7 +40,7 @@ from netloom.fabrics.kernels.ways import list_ways
 # -- for a program ---------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def follow_flows(row, router, volume, channel_target, load):
     """Add the flows to one destination to the load of the channels that the row leads them over."""
     for flow in range(len(router)):
@@ -50,7 +50,7 @@ def follow_flows(row, router, volume, channel_target, load):
             here = channel_target[row[here]]
 
 
-@njit(nogil=True)
+@njit
 def route_flows(row, end, router, volume, allowed, outgoing, channel_target, speed, load, power):
     """Give one destination's flows, largest first, the cheapest paths. The others' load stays.
 
@@ -95,7 +95,7 @@ def route_flows(row, end, router, volume, allowed, outgoing, channel_target, spe
             here = channel_target[chosen[here]]
 
 
-@njit(nogil=True)
+@njit
 def _reached(reach, seen, flow, fixed, row, allowed, outgoing, channel_target):
     """Fill in the routers on allowed ways from ``reach[0]``, farthest first. Return their number.
 
@@ -117,7 +117,7 @@ def _reached(reach, seen, flow, fixed, row, allowed, outgoing, channel_target):
     return count
 
 
-@njit(nogil=True)
+@njit
 def descend(table, ends, flows, allowed, outgoing, channel_target, speed, order, powers):
     """Route destination after destination, again and again. Return the load and the best table.
 
@@ -146,7 +146,7 @@ def descend(table, ends, flows, allowed, outgoing, channel_target, speed, order,
     return best
 
 
-@njit(nogil=True)
+@njit
 def _score(load, speed):
     """Return the longest time a channel works, rounded, and the sum of squares of all times."""
     most, squares = 0.0, 0.0
@@ -160,7 +160,7 @@ def _score(load, speed):
 # -- for all hosts ---------------------------------------------------------------------------------
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state, rules):
     """Give every destination of ``turns`` new paths, in that order.
 
@@ -346,7 +346,7 @@ def follow(row, end, weights, column, target, state, sign):
             at = target[channel]
 
 
-@njit(nogil=True)
+@njit
 def count_paths(table, ends, sent, column, target, state):
     """Add the paths of all destinations to the loads. Cut off those that do not arrive."""
     for destination in range(len(table)):

@@ -12,7 +12,7 @@ import numpy as np
 from netloom.base.compilation import njit
 
 
-@njit(nogil=True)
+@njit
 def nearness(exits, height, wiring):
     """Return hops from every router to each exit, and whether they all lead down.
 
@@ -53,7 +53,7 @@ def nearness(exits, height, wiring):
     return near, falls
 
 
-@njit(nogil=True)
+@njit
 def list_ways(hops, down, height, wiring, order, offsets, channels):
     """Fill in the routers that reach one exit, nearest first, and the channels that each may take.
 

@@ -24,7 +24,7 @@ from netloom.routing.kernels.priced_paths import find
 # -- edge coloring ---------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def edge_colouring(one, other, num_processors, colours):
     """Return int64[n], a color of each connection, none twice at a processor.
 
@@ -99,7 +99,7 @@ def refresh(one, held, load, capacity, excess, height):
     excess[one], height[one] = over, largest + EVENNESS * squares
 
 
-@njit(nogil=True)
+@njit
 def pack(sizes, weights, capacity, bins, tries, heat, penalty, rng, bin_of):
     """Anneal a packing, moving and swapping items. Return its excess over the capacities.
 

@@ -27,7 +27,7 @@ from netloom.base.compilation import njit
 TOGETHER = 1e-9  # relative difference that rounding may make between equal numbers
 
 
-@njit(nogil=True)
+@njit
 def fair_rates(running, uses, users, capacity):
     """Return the max-min fair rates of the running connections (words per clock), -1 for others.
 
@@ -64,7 +64,7 @@ def fair_rates(running, uses, users, capacity):
     return rate
 
 
-@njit(nogil=True)
+@njit
 def admit(waiting, running, exclusive, in_turn, one, other, missing, free):
     """Let connections run that may. Return how many still wait, moved to the front of ``waiting``.
 
@@ -92,7 +92,7 @@ def admit(waiting, running, exclusive, in_turn, one, other, missing, free):
     return kept
 
 
-@njit(nogil=True)
+@njit
 def flow(sequence, exclusive, in_turn, work, uses, users, capacity, start, end):
     """Fill the clocks at which connections start and end, float64[n] both, from event to event.
 
@@ -134,7 +134,7 @@ def flow(sequence, exclusive, in_turn, work, uses, users, capacity, start, end):
 # -- timetables ------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def first_allowed(members, taken, waits):
     """Return the first member that is not taken and waits for none, or -1."""
     for connection in members:
@@ -143,7 +143,7 @@ def first_allowed(members, taken, waits):
     return -1
 
 
-@njit(nogil=True)
+@njit
 def greedy_sequence(work):
     """Return a sequence as algorithm AS makes it: the busiest processor's longest connection next.
 
@@ -181,7 +181,7 @@ def greedy_sequence(work):
     return sequence
 
 
-@njit(nogil=True)
+@njit
 def first_hole(place, end, second_place, second_end, ready, length, begins, finishes):
     """Return the first time from ``ready`` on at which two processors are free for ``length``.
 
@@ -202,7 +202,7 @@ def first_hole(place, end, second_place, second_end, ready, length, begins, fini
             return time
 
 
-@njit(nogil=True)
+@njit
 def occupy(place, end, begin, finish, begins, finishes):
     """Insert a busy time of a processor, which has place to end so far. There is room for it."""
     while end > place and begins[end - 1] > begin:
@@ -211,7 +211,7 @@ def occupy(place, end, begin, finish, begins, finishes):
     begins[end], finishes[end] = begin, finish
 
 
-@njit(nogil=True)
+@njit
 def fill(sequence, work, busy, ready, start):
     """Fill ``start``: each connection in its turn in the first hole that is long enough.
 
@@ -234,7 +234,7 @@ def fill(sequence, work, busy, ready, start):
             ready[later[at]] = max(ready[later[at]], begin + length)
 
 
-@njit(nogil=True)
+@njit
 def filled(sequence, work):
     """Return int64[n], the start of each connection in the timetable of a sequence."""
     n = len(sequence)
@@ -243,7 +243,7 @@ def filled(sequence, work):
     return start
 
 
-@njit(nogil=True)
+@njit
 def keeps_order(sequence, position, first, later):
     """Whether no connection of a sequence is before one that it waits for."""
     for place in range(len(sequence)):
@@ -255,7 +255,7 @@ def keeps_order(sequence, position, first, later):
     return True
 
 
-@njit(nogil=True)
+@njit
 def improve(sequence, work, bound, tries, rng, start):
     """Anneal a sequence: swap two of it, and look at how many words of its timetable are late.
 

@@ -28,7 +28,7 @@ from netloom.routing.kernels.virtual_channels import allowed, arrived, heading
 NOWHERE = np.int64(-1)
 
 
-@njit(nogil=True)
+@njit
 def follow(tables, wires, begins, ends, leads, mask, masks, waits, reached):
     """Follow packets from some routers to all ends that their tables lead to.
 
@@ -87,7 +87,7 @@ def follow(tables, wires, begins, ends, leads, mask, masks, waits, reached):
     return True, NOWHERE, NOWHERE
 
 
-@njit(nogil=True)
+@njit
 def flood(tables, wires, exit_router, goal, leads, found, seen, stack, size, stamp):
     """Visit all places that packets to one end, or (NOWHERE) to the goal of a detour, come to.
 
@@ -133,7 +133,7 @@ def flood(tables, wires, exit_router, goal, leads, found, seen, stack, size, sta
     return -1
 
 
-@njit(nogil=True)
+@njit
 def undisturbed(tables, router, exit_router, state, found, places, place):
     """The state of a packet that goes on to its exit, or -1 if it always makes a detour.
 
@@ -159,14 +159,14 @@ def undisturbed(tables, router, exit_router, state, found, places, place):
     return np.int64(tables.keep[state]) if keeps else np.int64(-1)
 
 
-@njit(nogil=True)
+@njit
 def note(flags, place, news):
     """Set a flag, and that there is something new if it was not set."""
     news[0] |= flags[place] == 0
     flags[place] = 1
 
 
-@njit(nogil=True)
+@njit
 def push(seen, stack, size, stamp, place):
     """Put a place on the stack unless it has been there. Return how many are."""
     if seen[place] == stamp:

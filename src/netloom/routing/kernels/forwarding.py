@@ -21,7 +21,7 @@ from netloom.routing.kernels.shortest_path import distances_to
 # -- paths -----------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def follow_lengths(next_channel, destinations, entry, channel_target):
     """Return hops and last router of each path.
 
@@ -40,7 +40,7 @@ def follow_lengths(next_channel, destinations, entry, channel_target):
     return lengths, last
 
 
-@njit(nogil=True)
+@njit
 def fill_followed(next_channel, destinations, entry, offsets, channel_target):
     """Walk every path of the table."""
     channels = np.empty(offsets[-1], np.int32)
@@ -52,7 +52,7 @@ def fill_followed(next_channel, destinations, entry, offsets, channel_target):
     return channels
 
 
-@njit(nogil=True)
+@njit
 def spread_table(exits, sent, bandwidth, wiring, rounds):
     """Return the forwarding table of shortest paths that are spread evenly.
 
@@ -96,7 +96,7 @@ def spread_table(exits, sent, bandwidth, wiring, rounds):
     return next_channel
 
 
-@njit(nogil=True)
+@njit
 def add_flows(row, senders, order, reached, channel_target, flow, load, sign):
     """Add the paths to one destination to the load, or take them off."""
     flow[:] = senders
@@ -109,7 +109,7 @@ def add_flows(row, senders, order, reached, channel_target, flow, load, sign):
 # -- ends ------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def outcomes(table, last, lost, channel_target):
     """Return what becomes of packets from each router to each row: int32[rows, routers].
 
@@ -152,7 +152,7 @@ def outcomes(table, last, lost, channel_target):
 # -- waits -----------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def table_waits(table, choices, sent, ports, level, lane_of, wiring, waits):
     """Mark which lanes of which channels packets may ask for while they hold which.
 

@@ -158,7 +158,7 @@ def sort_by_rank(graph, first, begin, end):
 # -- lanes of a forwarding table -------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def first_fit(table, sent, graph, closed, level):
     """Put the path from each router that sends to each destination into the first lane it fits.
 
@@ -213,7 +213,7 @@ def takes(graph, closed, lane, path, hops):
 # -- paths round broken parts ----------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def fill_detours(tables, orders, channel_of, by_target, sources, targets, offsets, ways):
     """Walk every path: by the first of the orders of dimensions that is open from end to end.
 
@@ -249,7 +249,7 @@ def fill_detours(tables, orders, channel_of, by_target, sources, targets, offset
     return channels
 
 
-@njit(nogil=True)
+@njit
 def is_open(tables, order, channel_of, node, target, distance, channel_target):
     """Whether an order of dimensions leads nearer to the target at every node of its way there."""
     while node != target:
@@ -260,7 +260,7 @@ def is_open(tables, order, channel_of, node, target, distance, channel_target):
     return True
 
 
-@njit(nogil=True)
+@njit
 def in_order(tables, order, channel_of, node, target):
     """The channel that dimension order takes from a node, -1 where it is broken or there is none.
 
@@ -273,7 +273,7 @@ def in_order(tables, order, channel_of, node, target):
     return -1
 
 
-@njit(nogil=True)
+@njit
 def assign_layers(offsets, channels, graph, closed):
     """Put every path into the first layer that stays free of circles with it, or into several.
 
@@ -311,7 +311,7 @@ def climb(route, graph, most_layers, layers):
         layers[hop + 1] = layer
 
 
-@njit(nogil=True)
+@njit
 def level_layers(offsets, channels, graph, closed, layers, num_layers):
     """Move paths, one after the other, to the layer of the fewest hops if that takes them.
 
@@ -337,7 +337,7 @@ CLOSE = 6
 """Layers whose sizes differ by less are not evened out further."""
 
 
-@njit(nogil=True)
+@njit
 def tree_ways(order, channel_source, channel_target, leaving):
     """Return int32[routers, routers], the channel to each router (row) from each other.
 
@@ -394,7 +394,7 @@ def put_both(graph, layer, ways, first, second, paths):
     return False
 
 
-@njit(nogil=True)
+@njit
 def layer_pairs(ways, order, graph, most, pairs, layer):
     """Fill the pairs of routers with ways, and the first layer of each.
 
@@ -419,7 +419,7 @@ def layer_pairs(ways, order, graph, most, pairs, layer):
     return count, used
 
 
-@njit(nogil=True)
+@njit
 def even_layers(ways, graph, pairs, layer, used, random):
     """Move pairs, each asked once in a random order, from the fullest layer to the emptiest.
 

@@ -29,7 +29,7 @@ from netloom.routing.kernels.shortest_path import distances_to
 NO_WAY = 2**30
 
 
-@njit(nogil=True)
+@njit
 def fill_hops(end, ways, directions, barred, state):
     """Fill the hops to a router by each channel and from each router, as OpenSM finds them.
 
@@ -69,7 +69,7 @@ def fill_hops(end, ways, directions, barred, state):
                 tail += 1
 
 
-@njit(nogil=True)
+@njit
 def fill_choices(end, ways, state, same_neighbour, offsets, choices):
     """Fill the channels of least hops out of each router, by port.
 
@@ -93,7 +93,7 @@ def fill_choices(end, ways, state, same_neighbour, offsets, choices):
     offsets[-1] = count
 
 
-@njit(nogil=True)
+@njit
 def least_used(order, exits, counted, ways, directions, barred, same_neighbour):
     """Return int32[ends, routers]: ends in an order, by the port used least, of these the lowest.
 
@@ -128,7 +128,7 @@ def least_used(order, exits, counted, ways, directions, barred, same_neighbour):
     return table
 
 
-@njit(nogil=True)
+@njit
 def ends_by_distance(ends, channel_source, in_offsets, in_channels, most):
     """Return int64[routers, most], how many ends are how far from a router."""
     num_routers = len(ends)
@@ -282,7 +282,7 @@ def resume_up(tree, top, led):
     return stack[top, LEADS]
 
 
-@njit(nogil=True)
+@njit
 def tree_table(order, routers, adapters, tree, num_ends):
     """Return int32[ends, routers], the channel from each router to each end; -1 where none.
 

@@ -24,7 +24,7 @@ from netloom.routing.kernels.shortest_path import distances_to
 # -- where it begins -------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def convex_hull(hull, nodes, links):
     """Add to the flags ``hull`` all routers on shortest ways between those that are in."""
     ends, offsets, channels = links
@@ -51,7 +51,7 @@ def convex_hull(hull, nodes, links):
                         count += 1
 
 
-@njit(nogil=True)
+@njit
 def most_central(hull, terminals, nodes, links):
     """Return the router of the hull that most shortest ways between end points cross.
 
@@ -86,7 +86,7 @@ def most_central(hull, terminals, nodes, links):
     return best
 
 
-@njit(nogil=True)
+@njit
 def add_shares(start, turn, terminals, links, distance, queue, ways, delta):
     """Set ``delta`` to the ways from an end point at ``start`` that cross each router.
 
@@ -185,7 +185,7 @@ def is_blocked(search, link, following):
     return search.back[link] == following or search.blocked[following, search.graph.slot[link]]
 
 
-@njit(nogil=True)
+@njit
 def seek(search, nodes, goal, total, heap, taken, weight):
     """Find ways to a router from all others. ``taken[router]`` gets the channel from each.
 
@@ -301,7 +301,7 @@ def follow_tree(search, goal, taken):
         link = following
 
 
-@njit(nogil=True)
+@njit
 def backtrack(search, nodes, goal, taken, weight):
     """Reach one router more by another link into a neighbor. Return the link into it, or -1."""
     graph = search.graph
@@ -396,7 +396,7 @@ def short_cut(search, node, link, taken):
     return True
 
 
-@njit(nogil=True)
+@njit
 def nue_ways(search, nodes, exits, copies, sources, total, weight):
     """Return int32[end points, routers], the channel from each router towards each end point.
 

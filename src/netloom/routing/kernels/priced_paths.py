@@ -32,7 +32,7 @@ from netloom.base.compilation import inlined, kernel, njit
 CHILDREN = 4
 
 
-@njit(nogil=True)
+@njit
 def empty_heap(num_vertices):
     """A heap with room for this many vertices."""
     members, place = np.empty(num_vertices, np.int32), np.full(num_vertices, -1, np.int32)

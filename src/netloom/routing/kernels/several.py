@@ -82,7 +82,7 @@ def most_choices(ways):
     return most
 
 
-@njit(nogil=True)
+@njit
 def measure_ways(ways, by_goal, sources, goals, counted):
     """Hops of every pair, -1 where there is no way, and the number of its paths if ``counted``.
 
@@ -115,7 +115,7 @@ def count_paths(ways, nearest_first, goal_group, distance, counts, found):
                 counts[router] += counts[ways.target[found[choice]]]
 
 
-@njit(nogil=True)
+@njit
 def list_paths(ways, by_goal, sources, goals, first_path, offsets):
     """Walk all paths of every pair: their channels, and how likely each path is.
 
@@ -147,7 +147,7 @@ def list_paths(ways, by_goal, sources, goals, first_path, offsets):
     return channels, chance
 
 
-@njit(nogil=True)
+@njit
 def walk_paths(ways, by_goal, sources, goals, numbers, pick, salts, offsets):
     """Walk one path of every pair. At each router, the pair's number picks one of the channels.
 
@@ -201,7 +201,7 @@ def scattered(number, salt, pick):
 # -- waits -----------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def several_waits(ways, slot, entries, goals):
     """Follow all packets from routers to each of the goals.
 
@@ -247,7 +247,7 @@ def several_waits(ways, slot, entries, goals):
 # -- next ports ------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def fill_next_ports(ways, out_port, lanes, num_goals, starts, lengths, found):
     """Fill where each list is, and the hops, by router * num_goals + goal. Return the lists.
 
@@ -276,7 +276,7 @@ def fill_next_ports(ways, out_port, lanes, num_goals, starts, lengths, found):
     return lists[0], lists[2]
 
 
-@njit(nogil=True)
+@njit
 def kept(lists, found, length):
     """Return the lists with one more, unless it is among them, and where it is."""
     ports, places, size, known = lists
@@ -302,7 +302,7 @@ def kept(lists, found, length):
     return (ports, places, size, known), np.int64(places[slot])
 
 
-@njit(nogil=True)
+@njit
 def place_of(places, ports, wanted, first, length):
     """The slot of a table of lists where a list is, or where it would go."""
     number = np.uint64(length)

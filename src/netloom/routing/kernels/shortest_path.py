@@ -64,7 +64,7 @@ def shortest_rows(targets, ends, in_offsets, in_channels, out_offsets, out_chann
     return rows
 
 
-@njit(nogil=True)
+@njit
 def mixed(number):
     """The finalizer of SplitMix64 (Steele, Lea & Flood 2014)."""
     number += np.uint64(0x9E3779B97F4A7C15)
@@ -76,7 +76,7 @@ def mixed(number):
 # -- in trees --------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def fill_tree_paths(tree, steps, sources, targets, keys, offsets):
     """Walk every path up to where source and target meet, and down again.
 
@@ -120,7 +120,7 @@ def fill_tree_paths(tree, steps, sources, targets, keys, offsets):
 # -- up*/down* -------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def distance_sums(samples, channel_source, in_offsets, in_channels):
     """Sum of the hops from every node to all samples. Hops of nodes that cannot are left out."""
     num_nodes = len(in_offsets) - 1
@@ -175,7 +175,7 @@ def nearest_ports(
     return source_port, target_port
 
 
-@njit(nogil=True)
+@njit
 def with_ports(offsets, channels, port, sink, port_host, first):
     """Return offsets and channels of paths with those of their ports, which begin at ``first``."""
     count, behind = len(offsets) - 1, first + len(port_host)

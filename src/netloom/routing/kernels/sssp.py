@@ -20,7 +20,7 @@ from netloom.routing.kernels.priced_paths import empty_heap, lower, pop, push
 FAR = np.int64(2**62)
 
 
-@njit(nogil=True)
+@njit
 def cheapest_ways(exits, apart, copies, routers, sources, links, weight):
     """Return int32[end points, routers]: the channel from each router towards each end point.
 
@@ -78,7 +78,7 @@ def cheapest_ways(exits, apart, copies, routers, sources, links, weight):
 NEW, OPEN, DONE = 0, 1, 2
 
 
-@njit(nogil=True)
+@njit
 def broken_circles(table, sources, pairs, key, slot, channel_target, most_out, most_lanes):
     """Return the lane of each path, uint8[destinations, sources], and how many lanes there are.
 
@@ -103,7 +103,7 @@ def broken_circles(table, sources, pairs, key, slot, channel_target, most_out, m
     return lane, most_lanes + 1
 
 
-@njit(nogil=True)
+@njit
 def lane_graph(table, sources, pairs, slot, channel_target, paths, links, key):
     """Return the dependencies of paths: as links in order of coming, and the paths of each.
 
@@ -143,7 +143,7 @@ def lane_graph(table, sources, pairs, slot, channel_target, paths, links, key):
     return degree, weight, offsets, members, tree_order(came, key)
 
 
-@njit(nogil=True)
+@njit
 def tree_order(came, key):
     """Channels as a walk meets them, root first, in the tree of keys that they grew as they came.
 
@@ -178,7 +178,7 @@ def tree_order(came, key):
     return order
 
 
-@njit(nogil=True)
+@njit
 def move_circles(table, sources, pairs, slot, channel_target, links, graph, lane, number, moved):
     """Break the circles of a lane. Return how many paths moved, -1 if it had no circle."""
     degree, weight, offsets, members, order = graph
@@ -223,7 +223,7 @@ def move_circles(table, sources, pairs, slot, channel_target, links, graph, lane
     return count if circles else -1
 
 
-@njit(nogil=True)
+@njit
 def weakest(start, links, degree, status, weight, slot):
     """Take the dependency of fewest pairs out of the circle that is open. Return its two ends."""
     held, found, asked = start, start, np.int32(-1)

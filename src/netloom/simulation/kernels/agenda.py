@@ -176,7 +176,7 @@ def link(agenda, first, offsets, after, first_edge):
 # -- the longest path through rows -----------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def earliest_ends(start, cycles, after_offsets, after):
     """When each row could end at best: all it waits for, but not before its start, and its cycles.
 

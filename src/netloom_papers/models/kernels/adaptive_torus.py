@@ -7,7 +7,7 @@ import numpy as np
 
 from netloom.base.compilation import njit
 
-kernel = njit(nogil=True)
+kernel = njit
 
 NETWORK, SOURCE, STRETCH, CHANNEL_WAIT, BLOCKED, SERVICE_UNICAST, SERVICE_BROADCAST = range(7)
 """Places of an answer. From ``HELD_FROM`` on, the probabilities of 0 ... V held VCs."""
