@@ -108,7 +108,7 @@ def figure(title: str = "", unit: str | UnitOf = "", *, default: Any = ..., **mo
     flat
         Of a record of figures: what their names begin with in tables, which have them, too.
     """
-    given: dict[str, Any] = {} if default is ... else {"default": default}
+    given = {} if default is ... else {"default": default}
     return dataclasses.field(metadata={"told": Told(title, unit, **more)}, **given)
 
 
@@ -288,7 +288,7 @@ def places(kind: type[Figures]) -> tuple[Place, ...]:
             told, annotation = each.metadata.get("told", kind.BARE), _annotation(kind, each)
             maybe = NoneType in get_args(annotation)
             found.append(Place(each.name, *_kind(annotation), told, maybe=maybe))
-    follow: dict[str, Place] = {}
+    follow = {}
     for base in reversed(kind.__mro__):
         for name, held in vars(base).items():
             if isinstance(held, Derived):
@@ -329,7 +329,7 @@ def leaves(kind: type[Figures]) -> tuple[Place, ...]:
 
     They are its own, and those of records that it holds, with what both declare.
     """
-    found: list[Place] = []
+    found = []
     for each in places(kind):
         told = each.told
         if each.flat:
@@ -389,7 +389,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-TYPES: dict[Any, Any] = {
+TYPES = {
     float: "number", Number: "number", int: "integer", str: "string", bool: "boolean",
     dict: "object", list: "array",
 }  # fmt: skip
@@ -508,8 +508,8 @@ def frame(kind: type[Figures], columns: Mapping[str, Any]) -> pl.DataFrame:
     """Return columns as a table with the types that a class declares. Another one is a bug."""
     import polars as pl
 
-    types: dict[Any, Any] = {float: pl.Float64, int: pl.Int64, str: pl.String, bool: pl.Boolean}
-    found: dict[str, pl.Series] = {}
+    types = {float: pl.Float64, int: pl.Int64, str: pl.String, bool: pl.Boolean}
+    found = {}
     for each in leaves(kind):
         if each.told.optional and each.name not in columns:
             continue

@@ -113,8 +113,9 @@ def _leave_scipy() -> None:
     """Keep Numba from importing SciPy's linear algebra (0.2 CPU s) only to see that it is there."""
     from numba.np import linalg
 
-    asked = linalg.ensure_blas  # by a module that is imported with the first kernel, and once
-    linalg.ensure_blas = lambda: setattr(linalg, "ensure_blas", asked)
+    asked = getattr(linalg, "ensure_blas", None)  # by a module that comes with the first kernel
+    if asked is not None:
+        linalg.ensure_blas = lambda: setattr(linalg, "ensure_blas", asked)
 
 
 class Kept(FunctionCache):

@@ -44,7 +44,7 @@ def find_lines(text: str) -> dict[tuple[str, int, str], int]:
     >>> lines["", 0, "title"], lines["simulate", 1, "load"]
     (1, 5)
     """
-    found: dict[tuple[str, int, str], int] = {}
+    found = {}
     seen: Counter[str] = Counter()
     table, place = "", 0
     for number, parts, is_head in _statements(text):

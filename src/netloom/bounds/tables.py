@@ -425,8 +425,7 @@ def _drawn(count: int, marked: int, drawn: int) -> Floats:
     hits = np.arange(marked + 1, dtype=np.float64)
     ways = _log_choices(np.array([float(marked)]), hits)
     ways = ways + _log_choices(np.array([float(count - marked)]), drawn - hits)
-    found: Floats = np.exp(ways - _log_choices(np.array([float(count)]), np.array([float(drawn)])))
-    return found
+    return np.exp(ways - _log_choices(np.array([float(count)]), np.array([float(drawn)])))
 
 
 def _log_choices(items: Floats, taken: Floats) -> Floats:

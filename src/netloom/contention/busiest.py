@@ -45,9 +45,9 @@ USED = "flits/cycle"
 class ChannelUse(Figures):
     """What a channel between routers carries. Names and bandwidths only if hosts have routers."""
 
-    channel: int = figure()
-    source_node: int = figure()
-    target_node: int = figure()
+    channel: int
+    source_node: int
+    target_node: int
     utilisation: float = figure("carried by the channel", USED)
     name: str | None = figure("channel", optional=True)
     bandwidth: float | None = figure(unit=USED, optional=True)

@@ -125,7 +125,7 @@ def measure_loads(
     source, target, weight = checked_pairs(sources, targets, weights)
     weighted = expected_loads(topology, routing, source, target, weight)
     alike = float(weight[0]) if len(weight) else 1.0
-    load: NDArray[Any] = weighted / alike if alike else weighted
+    load = weighted / alike if alike else weighted
     if not (alike and bool((weight == alike).all())):
         load = expected_loads(topology, routing, source, target)
     if not routing.several:

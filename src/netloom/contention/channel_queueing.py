@@ -828,7 +828,7 @@ def _source_wait(
     arrivals = flows.rate * load / prepared.flits
     turns, router, flits = prepared.turns, prepared.router, prepared.flits
     own = turns.own[first]
-    spread: Floats | float = 0.0
+    spread = 0.0
     held_up = stall[first] - own
     # for how long the packets of each path keep their source, mean and variance
     if turns.whole:  # only where all other VCs are taken

@@ -236,7 +236,7 @@ def weights_of(graph: ProcessGraph, weight: Any) -> Floats:
     InputError
         If none weighs anything.
     """
-    found: Floats = graph.weights(weight)
+    found = graph.weights(weight)
     if not found.any():
         wanted = "a program that communicates"
         wanted += f", or another weight than {weight}" if graph.num_edges else ""
@@ -288,7 +288,7 @@ class MeanMessage(Figures):
 def paths_of(mapped: MappedProgram, host_of: Ints, slowdowns: Floats | None) -> dict[str, Any]:
     """Return columns with a row per path: tasks, hosts, weights, and contention if known."""
     graph, found = mapped.graph, mapped.by_path
-    columns: dict[str, Any] = {
+    columns = {
         "source_task": graph.source,
         "target_task": graph.target,
         "source_node": host_of[graph.source],
@@ -357,7 +357,7 @@ def edges_by_channel(mapped: MappedProgram, routed: Paths, hops: Ints) -> tuple[
     many = max(mapped.graph.num_edges, 1)
     number = routed.channels[hops].astype(np.int64) * many + edge
     keys, place = np.unique(number, return_inverse=True)
-    load: Floats = np.zeros(len(keys))
+    load = np.zeros(len(keys))
     np.add.at(load, place, mapped.weights[edge] * part)
     channel, edge = np.divmod(keys, many)
     order = np.lexsort((edge, -load, channel))
@@ -406,7 +406,7 @@ def nodes_of(mapped: MappedProgram, host_of: Ints) -> dict[str, Any]:
     """Return the columns of ``MappedNode``. ``host_of``: the host of each task."""
     limit, topology = mapped.limit, mapped.topology
     hosts = topology.num_hosts
-    columns: dict[str, Any] = {
+    columns = {
         "node": np.arange(hosts, dtype=np.int32),
         "tasks": np.bincount(host_of, minlength=hosts),
         "sent_weight": mapped.sent_by_host,

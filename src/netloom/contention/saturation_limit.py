@@ -130,7 +130,7 @@ def saturation(
     moving = found.moving & (weight > 0)
     if not moving.any():
         raise InputError("process graph", "no traffic between different nodes", "some to analyze")
-    kept: Any = slice(None) if moving.all() else moving
+    kept = slice(None) if moving.all() else moving
     source, weight = np.asarray(sources)[kept], weight[kept]
     sent = np.bincount(source, weight, minlength=num_nodes)
     mean_sent = float(sent.sum() / np.count_nonzero(sent))

@@ -11,7 +11,7 @@ one only when all rows that use it are removed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +177,7 @@ def in_few_lanes(
     starts = int(np.clip(STARTS * effort / (work * (1 + ROUNDS)), KEPT, MOST_STARTS))
     group = max(min(int(MOST_GROUP * frame.rows), 64), 2)
     tries = int(min(TRIES * effort * frame.rows / (work * group / 2), MOST_TRIES * effort))
-    found: list[ForwardingTable] = []
+    found = []
     firsts: list[tuple[float, int, Search, DependencyGraph]] = []
     with counting(starts + KEPT * STEPS, f"tables in {lanes} lane{'s' * (lanes > 1)}") as tell:
         for number in range(starts):
@@ -269,7 +269,7 @@ class _Frame:
         heap = np.zeros(channels, [("key", "f8"), ("item", "i8")])
         scratch = np.zeros(count), np.zeros(count, np.bool_), heap, rng.integers(1, 2**62, 1), taste
         numbers = lanes, len(self.ends), ROUNDS * many, most_rows, COLLIDING, np.inf
-        fields: list[Any] = [*rows, *wires, *loads, *scratch, *numbers]
+        fields = [*rows, *wires, *loads, *scratch, *numbers]
         return Search(*fields)
 
 

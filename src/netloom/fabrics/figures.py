@@ -87,7 +87,7 @@ def cables(topology: Topology) -> dict[str, Any]:
 class BusyCable(Figures):
     """A channel between routers, and the paths of an all-to-all on it."""
 
-    paths: int = figure()
+    paths: int
     cable: Cable = figure(at=".")
 
 
@@ -95,7 +95,7 @@ class HeldCable(Figures):
     """A channel of a circle in which packets wait for each other, and their lane."""
 
     cable: Cable = figure(at=".")
-    lane: int = figure()
+    lane: int
 
 
 def held_cables(
@@ -113,9 +113,9 @@ class FabricSize(Figures):
     Hosts with ports on several routers are counted, since loads are then of the nearest ports.
     """
 
-    hosts: int = figure()
-    switches: int = figure()
-    cables: int = figure()
+    hosts: int
+    switches: int
+    cables: int
     several_switches: int | None = figure("hosts with ports on several switches", optional=True)
 
     @derived("ordered pairs of hosts")
@@ -461,7 +461,7 @@ def ways_of(
     """
     from netloom.fabrics.kernels.figures import all_to_all
 
-    chosen: Any = slice(None) if rows is None else list(rows)
+    chosen = slice(None) if rows is None else list(rows)
     takes = np.isin(np.arange(topology.num_hosts), taking)
     sent, wanted = senders(topology, taking), takes[topology.port_host]
     own = np.where(sent.shape[1] == 1, topology.injection_router, -1).astype(np.int32)
@@ -555,8 +555,8 @@ MOST_NAMED = 8
 class LedTo(Figures):
     """A host, and the paths that lead to it."""
 
-    name: str = figure()
-    paths: int = figure()
+    name: str
+    paths: int
 
 
 class Cause(Figures):
@@ -589,20 +589,20 @@ class Cause(Figures):
         its cable is as fast as most beside it. None if it is not slower.
     """
 
-    way: Way = figure()
-    share: float = figure()
-    beside: int = figure()
-    least: int = figure()
-    most: int = figure()
-    alike: int = figure()
-    usual: int = figure()
-    destinations: int = figure()
-    rate: float = figure()
-    usual_rate: float = figure()
-    rate_unit: str = figure()
-    as_usual: int = figure()
-    mended_ratio: float | None = figure()
-    hosts: tuple[LedTo, ...] = figure()
+    way: Way
+    share: float
+    beside: int
+    least: int
+    most: int
+    alike: int
+    usual: int
+    destinations: int
+    rate: float
+    usual_rate: float
+    rate_unit: str
+    as_usual: int
+    mended_ratio: float | None
+    hosts: tuple[LedTo, ...]
 
     def said(self, source: str, target: str, *, paths: float, ratio: float) -> str:
         """Return it in words.

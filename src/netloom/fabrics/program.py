@@ -457,16 +457,16 @@ class Job(NamedTuple):
 class JobUse(Figures):
     """What a job's traffic takes on a channel, as a share of what the job takes alone."""
 
-    name: str = figure()
-    use: float = figure()
+    name: str
+    use: float
 
 
 class SharedCable(Figures):
     """A channel that several jobs use: the time of all jobs on it (one job alone: 1), and each."""
 
-    use: float = figure()
+    use: float
     cable: Cable = figure(at=".")
-    jobs: tuple[JobUse, ...] = figure()
+    jobs: tuple[JobUse, ...]
 
     @property
     def users(self) -> str:
@@ -477,10 +477,10 @@ class SharedCable(Figures):
 class JobCost(Figures):
     """A job, and what the others cost it."""
 
-    name: str = figure()
-    nodes: int = figure()
-    hosts: int = figure()
-    program: str = figure()
+    name: str
+    nodes: int
+    hosts: int
+    program: str
     inside: float = figure("share of its traffic that stays inside nodes", SHARE)
     unrouted: int = figure("pairs of its hosts without a path, which send nothing")
     alone: float = figure("time of its busiest channel, alone", "bytes over bandwidth")

@@ -99,7 +99,7 @@ def repaired(
     old = installed.next_channel
     others = kept = other_rows(topology, tree, installed.others)
     must = _missing(problem.ends, shortest, old)
-    moving: Bools = np.any(must, axis=1)
+    moving = np.any(must, axis=1)
     everyone = False
     if others is not None and installed.others is not None:
         lost = _missing(exits_of_others(topology), shortest, installed.others)
@@ -109,7 +109,7 @@ def repaired(
     if one_lane and not tables.lane_circle(topology, installed):
         plans += _prices(problem, seed, must, moving)
     limit = MUCH * int(must.sum())
-    best: tuple[tuple[int, float, int], tables.ForwardingTable] | None = None
+    best = None
     for rules, frozen in plans:
         rows = others if frozen is None else kept
         for table, longest in descended(problem, rules, old, frozen):
@@ -430,7 +430,7 @@ def write_levels(topology: Topology, table: tables.ForwardingTable, path: str | 
     assert cabling is not None
     # the GUID of each sender of packets, its own row (-1: several), and its router: an adapter
     # if all its ports are on one switch, and a port otherwise
-    senders: list[tuple[int, int, int]] = []
+    senders = []
     for host in np.unique(topology.port_host).tolist():
         ports = range(*topology.port_offsets[host : host + 2].tolist())
         routers = topology.injection_router[ports].tolist()

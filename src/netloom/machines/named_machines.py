@@ -76,7 +76,7 @@ def link_classes(network: Topology) -> dict[str, Bools]:
         found["hosts"] = ~found["routers"]
     routers, family = whole.routers, whole.family or whole.routers.family
     source, target = routers.channel_source, routers.channel_target
-    inner: dict[str, Bools] = {}  # the family's, of channels between routers
+    inner = {}  # the family's, of channels between routers
     if isinstance(routers, Cube):
         axis = np.repeat(np.arange(len(routers.sides)), 2 * routers.direction_channels)
         inner = {f"dimension {each}": axis == each for each in range(len(routers.sides))}
@@ -747,8 +747,8 @@ MOST_LATENCY = 512
 class Span(Figures):
     """The least and the largest of some values; 0 where there are none."""
 
-    min: float = figure()
-    max: float = figure()
+    min: float
+    max: float
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Self:
@@ -782,9 +782,9 @@ class Clock(Figures):
     channel_bytes_per_second: Span = figure(unit="bytes/s")
     channel_latency_seconds: Span = figure(unit="seconds")
     overhead_seconds: float = figure(unit="seconds")
-    bandwidth_source: str = figure()
-    latency_source: str = figure()
-    overhead_source: str = figure()
+    bandwidth_source: str
+    latency_source: str
+    overhead_source: str
     latency_seconds: Late = unseen()
 
     @classmethod
@@ -949,7 +949,7 @@ def known_clock(
 
 def _per_cycle(each: ArrayLike, network: Topology) -> Late:
     """Return seconds of each channel as seconds of a cycle: one number where all are alike."""
-    found: Floats = np.asarray(each, np.float64) / np.maximum(network.channel_cycles, 1)
+    found = np.asarray(each, np.float64) / np.maximum(network.channel_cycles, 1)
     alike = len(found) and (found == found[0]).all()
     return float(found[0]) if alike else found
 

@@ -97,7 +97,7 @@ def allocated_hosts(
         raise InputError(where, found, f"processing elements of {topology.name}")
     working = topology.vertex_up[listed]
     once = np.sort(np.unique(listed[working], return_index=True)[1])
-    allocated: Ints = listed[working][once].astype(np.int32)
+    allocated = listed[working][once].astype(np.int32)
     if not len(allocated):
         raise InputError(where, "no node that works", f"nodes of {topology.name}")
     return allocated

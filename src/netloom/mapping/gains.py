@@ -7,7 +7,7 @@ over rank order, counted and by pairs of runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from netloom.contention.mapped import (
     LOADS,
     MappedFigures,
     MappedProgram,
-    Spread,
     carried,
     counted_contention,
     measured_program,
@@ -145,7 +144,7 @@ def spreads_beside(own: MappedFigures, random: RandomFigures, unit: str) -> Iter
     ``unit``: what loads are counted in. Those in paths stand once.
     """
     for name, what in SPREADS.items():
-        values: Spread | None = getattr(own, name)
+        values = getattr(own, name)
         mean, most = (getattr(random, f"{name}_{part}") for part in ("mean", "max"))
         if values is not None and not (name == "weighted_channel_load" and unit == "paths"):
             yield Beside(
@@ -320,7 +319,7 @@ class ComparedMapping(Figures):
     @classmethod
     def of(cls, name: str, value: float, own: MappedFigures | None) -> Self:
         """Return those of a mapping. None: nothing crosses the network."""
-        figures: dict[str, Any] = dict.fromkeys(COUNTED, 0)
+        figures = dict.fromkeys(COUNTED, 0)
         if own is not None:
             figures = {each.name: each.of(own) for each in leaves(MappedFigures)}
         return cls.from_json(figures | {"mapping": name, "objective": value})

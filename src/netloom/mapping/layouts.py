@@ -470,7 +470,7 @@ def fold(app: ProcessGraph, topology: Topology) -> Layout:
         wanted = "sides that divide into those of the network"
         raise refusal("fold", f"{app.name} on {topology.name}", wanted)
     ways = [_weighed(split, grid, network) for split in splits]
-    best: tuple[int, int] | None = None
+    best = None
     for _, digits in nsmallest(MEASURED, ways, key=lambda way: way[0]):
         placed = _placed(grid, network, digits)
         found = measure(network, DimensionOrder(), placed[app.source], placed[app.target])
@@ -707,7 +707,7 @@ def _check_room(name: str, app: ProcessGraph, grid: Cube) -> None:
         raise refusal(name, found, "a node for each task")
 
 
-OWN: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {
+OWN = {
     "identity": partial(hypercube_layout, "identity"),
     "gray": partial(hypercube_layout, "gray"),
     "fold": fold,

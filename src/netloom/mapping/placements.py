@@ -73,7 +73,7 @@ def read_mapping(path: str | Path, names: Mapping[str, int | Sequence[int]] | No
 
 def _of_ranks(path: Path, lines: list[tuple[str, str]], named: _Names) -> Ints:
     """Return the nodes in a rank file of Open MPI, whose lines may have any order."""
-    node_of: dict[int, int] = {}
+    node_of = {}
     for where, line in lines:
         found = RANK.fullmatch(line)
         if found is None:

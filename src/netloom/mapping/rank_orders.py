@@ -20,7 +20,7 @@ class Reordered(Figures):
     The order is the one given, and ``objective`` is "", if nothing better was found.
     """
 
-    algorithm: str = figure()
+    algorithm: str
     size: float = figure(unit="bytes")
     given_seconds: float = figure("as given", "seconds")
     found_seconds: float = figure("in the order found", "seconds")

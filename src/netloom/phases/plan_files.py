@@ -46,14 +46,14 @@ CLOCKS = "clocks"
 class Connection(Figures):
     """A connection, and its clocks since its phase began, without the switch."""
 
-    connection: int = figure()
-    source_task: int = figure()
-    target_task: int = figure()
+    connection: int
+    source_task: int
+    target_task: int
     source: int = figure("from node")
     target: int = figure("to node")
-    words: int = figure()
-    phase: int = figure()
-    hops: int = figure()
+    words: int
+    phase: int
+    hops: int
     start: float = figure(unit=CLOCKS)
     end: float = figure(unit=CLOCKS)
     simulated_start: float | None = figure(unit=CLOCKS, optional=True)
@@ -65,7 +65,7 @@ class Phase(Figures):
 
     phase: int = figure(key=True, lead=True)
     connections: int = figure(key=True, lead=True)
-    words: float = figure()
+    words: float
     channels_used: int = figure(head="virtual channels", key=True, lead=True)
     processor_clocks: float = figure("busiest processor", CLOCKS, lead=True)
     channel_clocks: float = figure("busiest channel", CLOCKS, lead=True)
@@ -77,11 +77,11 @@ class Phase(Figures):
 class Channel(Figures):
     """A channel that is used in a phase: its nodes, and its words."""
 
-    phase: int = figure()
-    channel: int = figure()
-    source_node: int = figure()
-    target_node: int = figure()
-    words: float = figure()
+    phase: int
+    channel: int
+    source_node: int
+    target_node: int
+    words: float
 
 
 class Node(Figures):
@@ -90,8 +90,8 @@ class Node(Figures):
     If it sends and receives at the same time, the larger of both counts in each phase.
     """
 
-    node: int = figure()
-    words: float = figure()
+    node: int
+    words: float
 
 
 def sums_of_phases(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def schedule(
     if kind not in get_args(Kind):
         raise InputError("kind", f"'{kind}'", f"one of {', '.join(get_args(Kind))}")
     phases = list(each_phase(plan, both_ways=costs.both_ways))
-    found: list[tuple[Ints, Ints]] = []  # sequences, and starts in words
+    found = []  # sequences, and starts in words
     if priority is not None:
         orders = [np.lexsort((priority[each.members], each.rank)) for each in phases]
         found = [(o, filled(o, each.work)) for o, each in zip(orders, phases, strict=True)]
@@ -434,8 +434,8 @@ class Limit(Figures):
     ``sentence`` says which, where and how much.
     """
 
-    kind: str = figure()
-    sentence: str = figure()
+    kind: str
+    sentence: str
 
 
 def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:

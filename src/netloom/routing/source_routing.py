@@ -221,7 +221,7 @@ def source_routes(
     ['leaf0 -> spine0#2', 'spine0 -> leaf1#1']
     """
     steps = Steps(topology)
-    found: dict[int, list[int]] = {}
+    found = {}
     for index, words in enumerate(node_sequences):
         place = where[index] if where else f"{name}, route {index}"
         nodes, channels = steps.route(words, place)
@@ -250,7 +250,7 @@ def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
         Naming the file and line of a word that is no node, or of a route that is no path.
     """
     sequences: list[list[str]] = []
-    places: list[str] = []
+    places = []
     for number, line in text_lines(path, wanted="a file with one route a line"):
         words = words_of(line)
         if len(sequences) > topology.num_ends**2:

@@ -39,7 +39,7 @@ class Rule(NamedTuple):
 TIES_GROW = "ties=+"
 """Option of adaptive routings: half-way round a ring, packets take the growing way only."""
 
-RULES: dict[str, Rule] = {
+RULES = {
     "dimension-order": Rule(DIMENSION_ORDER, 1, 2),
     "dimension-order-static-dateline": Rule(STATIC_DATELINE, 1, 2),
     "adaptive": Rule(ADAPTIVE, 2, 3),

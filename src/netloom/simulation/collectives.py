@@ -45,7 +45,7 @@ EQUAL = 1e-9
 class Winner(Figures):
     """The fastest algorithm between two sizes. None for no end."""
 
-    algorithm: str = figure()
+    algorithm: str
     from_size: float | None = figure(unit="bytes")
     to_size: float | None = figure(unit="bytes")
 
@@ -58,9 +58,9 @@ class Crossing(Figures):
 
     size: float = figure(unit="bytes")
     seconds: float = figure(unit="seconds")
-    below: str = figure()
-    above: str = figure()
-    leads: bool = figure()
+    below: str
+    above: str
+    leads: bool
 
 
 def crossing_points(
@@ -112,7 +112,7 @@ def winners_of(
         best = [name for name, took in times.items() if took <= least]
         stays = fastest and fastest[-1] in best
         fastest.append(fastest[-1] if stays else min(best, key=lambda name: times[name]))
-    begin: float | None = None
+    begin = None
     for (one, low), (other, high) in pairwise(zip(fastest, sizes, strict=True)):
         if one != other:
             met = (

@@ -173,7 +173,7 @@ def rate_sums(begin: NDArray[Any], end: NDArray[Any], rate: Floats) -> tuple[NDA
     """Return when the sum of rates changes, and what it is from then on."""
     times, inverse = np.unique(np.concatenate([begin, end]), return_inverse=True)
     change = np.bincount(inverse, np.concatenate([rate, -rate]), minlength=len(times))
-    value: Floats = np.cumsum(change, dtype=np.float64)
+    value = np.cumsum(change, dtype=np.float64)
     value[-1:] = 0
     return times, value
 
@@ -229,7 +229,7 @@ class Trust(Figures):
     """
 
     within: float | None = figure("expected error", SHARE)
-    why: str = figure()
+    why: str
 
     def undecided(self, *ends: float | None) -> bool:
         """Whether the order decides when the program ends. ``ends``: in order, and shared."""
@@ -256,17 +256,17 @@ class Finishes(Figures):
 class SentFlow(Figures):
     """A flow that was sent at time 0: when it entered and ended, and what held it back."""
 
-    source_task: int = figure()
-    target_task: int = figure()
-    source_node: int = figure()
-    target_node: int = figure()
+    source_task: int
+    target_task: int
+    source_node: int
+    target_node: int
     bytes: float = figure(unit="bytes")
     start_seconds: float = figure("start", "seconds")
     entered_seconds: float | None = figure("entered", "seconds")
     finish_seconds: float | None = figure("finish", "seconds")
     alone_seconds: float = figure("alone", "seconds")
     slowdown: float | None = figure("slow-down", "times")
-    hops: float = figure()
+    hops: float
     held_by: str | None = figure("held back by")
 
 
@@ -281,7 +281,7 @@ class InTurn(Figures):
     sending: float = figure("last host: sending", "seconds", at="sending_seconds", lead=True)
     held: float = figure("last host: held back", "seconds", at="held_seconds", lead=True)
     other: float = figure("last host: latencies", "seconds", at="other_seconds")
-    flows: tuple[SentFlow, ...] = figure()
+    flows: tuple[SentFlow, ...]
 
 
 class FlowsOnLink(Figures):
@@ -298,15 +298,15 @@ class FlowsOnLink(Figures):
 class FlowsOnChannel(FlowsOnLink):
     """What flows did to a channel of the network, by its number and its ends."""
 
-    channel: int = figure()
-    source_node: int = figure()
-    target_node: int = figure()
+    channel: int
+    source_node: int
+    target_node: int
 
 
 class FlowsOnBusy(FlowsOnLink):
     """One of the busiest channels: between ``routers``, or a host's own (``hosts``)."""
 
-    between: str = figure()
+    between: str
 
 
 class ShareSlower(Figures):
@@ -344,9 +344,9 @@ WAITS = ("processor_wait", "source_wait", "contention")
 class Link(Spent):
     """A link of the critical path: an entry of the trace, of which a multicast gives several."""
 
-    id: str = figure()
-    source_node: int | None = figure()
-    target_node: int | None = figure()
+    id: str
+    source_node: int | None
+    target_node: int | None
     complete: Number | None = figure(unit=TIME)
 
 
@@ -355,17 +355,17 @@ class CriticalEntries(Spent):
 
     start: Number = figure(unit=TIME, table=False)
     length: int = figure("entries", table=False)
-    entries: tuple[Link, ...] = figure()
+    entries: tuple[Link, ...]
 
 
 class Wait(Figures):
     """The longest wait of an entry of the critical path: for what, and the names of its nodes."""
 
-    id: str = figure()
-    part: str = figure()
+    id: str
+    part: str
     time: Number = figure(unit=TIME)
-    source: str = figure()
-    target: str | None = figure()
+    source: str
+    target: str | None
 
 
 class Message(Figures):
@@ -375,11 +375,11 @@ class Message(Figures):
     network took it, ``unhindered`` if it meets no other, and ``contention``.
     """
 
-    id: str = figure()
-    source_task: int = figure()
-    target_task: int | None = figure()
-    source_node: int = figure()
-    target_node: int = figure()
+    id: str
+    source_task: int
+    target_task: int | None
+    source_node: int
+    target_node: int
     size: Number = figure(unit=SIZE)
     ready: Number | None = figure(unit=TIME)
     sent: Number | None = figure(unit=TIME)
@@ -390,7 +390,7 @@ class Message(Figures):
     unhindered: Number | None = figure(unit=TIME)
     contention: Number | None = figure(unit=TIME)
     slowdown: float | None = figure("times as long as alone", optional=True)
-    hops: Number | None = figure()
+    hops: Number | None
 
 
 class UsedChannel(Figures):

@@ -75,7 +75,7 @@ class CyclesAlone(LoopCycles):
 class Times(Figures):
     """The loops of a program that runs alone."""
 
-    actual: Actual = figure()
+    actual: Actual
     loop_cycles: CyclesAlone = figure(flat="", lead=True)
 
 
@@ -87,7 +87,7 @@ class OneProgram(Figures):
 
     name: str = figure("program", lead=True)
     nodes: int = figure("on nodes", lead=True)
-    tasks: int = figure()
+    tasks: int
     actual: Actual | None = figure(flat="", lead=True)
     loop_cycles: LoopCycles | None = figure(flat="loop_cycles_", lead=True)
     alone: Times | None = figure(flat="alone_", lead=True)
@@ -156,7 +156,7 @@ class Point(Figures):
     cycles: int = figure("run", CYCLES)
     num_messages: int = figure("messages", at="messages")
     flit_hops: int = figure("flit-hops")
-    interrupted: bool = figure()
+    interrupted: bool
     note: str | None = figure(table=False)
     programs: tuple[OneProgram, ...] = figure("side by side")
     times: LoopTimes | None = unseen()

@@ -90,7 +90,7 @@ def run_all(
     [1, 2]
     """
     stop = Event()
-    found: list[Answer] = []
+    found = []
     with ctrl_c_sets(stop), ThreadPoolExecutor(processors()) as pool:
 
         def one(run: Callable[[Callable[[], bool]], Answer]) -> Answer | None:

@@ -209,7 +209,7 @@ def two_apart(topology: Topology) -> tuple[int, int] | None:
         if np.bincount(joined[0]).max(initial=0) == len(hosts):
             return None  # all hosts have a port in one part whose routers all reach each other
     reached: dict[int, Ints] = {}  # the hosts that each part sends to
-    lost: dict[frozenset[int], Ints] = {}  # those that a host whose ports lead there does not
+    lost = {}  # those that a host whose ports lead there does not
     for host in hosts.tolist():
         first, last = topology.port_offsets[host : host + 2]
         ports = into[first:last]

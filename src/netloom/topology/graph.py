@@ -562,7 +562,7 @@ class Drawing:
         InputError
             If something is said of some channels and not of others, or in another unit.
         """
-        said: list[Said] = [getattr(self.links[place], what) for place in self.order.tolist()]
+        said = [getattr(self.links[place], what) for place in self.order.tolist()]
         first = {each.unit: at for at, each in reversed([*enumerate(said)])}
         if len(first) > 1:
             texts = []

@@ -105,7 +105,7 @@ def folded(names: Iterable[str]) -> str:
     >>> folded(["n008", "n009", "n010", "n70", "login"])
     'n[008-010,70],login'
     """
-    words: list[str] = []
+    words = []
     head, tail, runs = "", "", list[list[str]]()
     for name in names:
         split = re.fullmatch(rf"(.*?)(\d{{1,{MOST_DIGITS}}})(\D*)", name, re.ASCII | re.DOTALL)

@@ -274,7 +274,7 @@ def _omega(pes: int, switch: int = 2, **_: Any) -> families.Omega:
 
 CONCENTRATED = "sides / hosts per router?"
 
-SPECS: dict[str, Spec] = {row[0][0].partition(":")[0]: Spec(*row) for row in (
+SPECS = {row[0][0].partition(":")[0]: Spec(*row) for row in (
     (("mesh:8x8", "mesh:4x4/4"), "sides; `/c` puts c hosts on each router",
      families.grid, CONCENTRATED),
     (("torus:4x4x4", "torus:4x4x4/2"), "sides, all wrapped; `/c` hosts on each router",

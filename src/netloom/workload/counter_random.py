@@ -16,7 +16,7 @@ from netloom.base.errors import InputError
 
 Law: TypeAlias = Literal["fixed", "uniform", "exponential"]
 
-LAWS: tuple[Law, ...] = ("fixed", "uniform", "exponential")
+LAWS = ("fixed", "uniform", "exponential")
 
 LONGEST_MEAN = 5e7
 """Largest mean of a law of cycles: exponential ones reach 37 times that, and are int32."""

@@ -165,7 +165,7 @@ def _shift(argument: str, spec: str) -> ProcessGraph:
 
 
 _MATRICES = (".mtx", ".mtx.gz")
-_READERS: dict[str, Callable[[str], ProcessGraph]] = {
+_READERS = {
     **dict.fromkeys(_MATRICES, files.read_matrix_market),
     **dict.fromkeys((".csv", ".tsv"), files.read_csv),
     ".npz": files.read_npz,

@@ -164,7 +164,7 @@ def _fewest_pairs(places: Ints, tasks: int, room: int) -> Ints:
 def _groupings(value_of: Measure, between: Floats, ports: Floats) -> Iterator[Groups]:
     """Yield hosts one by one, of one router, of one pod ..., and in two halves."""
     topology, nodes = value_of.topology, value_of.nodes
-    each: Ints = np.arange(len(nodes), dtype=np.int64)
+    each = np.arange(len(nodes), dtype=np.int64)
     owner = np.unique(topology.local_group[nodes], return_inverse=True)[1]
     # what stays inside a node leaves its hosts without a channel
     found = _around(value_of, each, between, ports)
@@ -260,7 +260,7 @@ def least(value_of: Measure) -> float:
     4.0
     """
     edges, shares = value_of.app.num_edges, value_of.objective.shares
-    bounds: dict[str, float] = {}
+    bounds = {}
     for name in shares:
         if name == "hop-bytes":
             bounds[name] = least_hop_bytes(value_of)

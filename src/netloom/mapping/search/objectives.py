@@ -155,7 +155,7 @@ def objective_of(text: str) -> Objective:
     >>> objective_of("hop-bytes:1,max-channel-load:3").shares
     {'hop-bytes': 0.25, 'max-channel-load': 0.75}
     """
-    shares: dict[str, float] = {}
+    shares = {}
     for part in text.split(","):
         name, _, share = part.strip().partition(":")
         if name not in OBJECTIVES or name in shares:

@@ -117,12 +117,12 @@ class StepsProven(Figures):
     root, so many times. ``numbers``: how many numbers prove it.
     """
 
-    steps: int = figure()
-    most_steps: int = figure()
+    steps: int
+    most_steps: int
     bound_seconds: float = figure(unit="seconds")
-    bound_seconds_exact: str = figure()
-    times_slowest: str = figure()
-    numbers: int = figure()
+    bound_seconds_exact: str
+    times_slowest: str
+    numbers: int
 
     @classmethod
     def of(cls, schedule: Schedule, judged: Judged) -> Self | None:
@@ -161,15 +161,15 @@ class StepsBound(Figures):
     ``price``, ``worth`` and ``forwarding`` as ``StepProof`` has them. ``lines`` say it in words.
     """
 
-    steps: int = figure()
-    least_rounds_per_chunk: str = figure()
-    by: str = figure()
-    proven_by_prices: str = figure()
-    whole: int = figure()
-    price: tuple[tuple[int, ...], ...] = figure()
-    worth: tuple[tuple[int, ...], ...] = figure()
-    forwarding: tuple[tuple[int, ...], ...] = figure()
-    lines: tuple[str, ...] = figure()
+    steps: int
+    least_rounds_per_chunk: str
+    by: str
+    proven_by_prices: str
+    whole: int
+    price: tuple[tuple[int, ...], ...]
+    worth: tuple[tuple[int, ...], ...]
+    forwarding: tuple[tuple[int, ...], ...]
+    lines: tuple[str, ...]
 
     @property
     def numbers(self) -> int:
@@ -193,13 +193,13 @@ class FewSteps(Figures):
     """
 
     best: Point = figure(at=".")
-    rounds_of_step: tuple[int, ...] = figure()
+    rounds_of_step: tuple[int, ...]
     round_bytes_per_second: float = figure(unit="bytes/s")
     unlimited_seconds: float = figure(unit="seconds")
-    formula: str | None = figure()
-    frontier: tuple[Point, ...] = figure()
-    bounds: tuple[StepsBound, ...] = figure()
-    undecided: tuple[tuple[int, ...], ...] = figure()
+    formula: str | None
+    frontier: tuple[Point, ...]
+    bounds: tuple[StepsBound, ...]
+    undecided: tuple[tuple[int, ...], ...]
 
     @property
     def proof(self) -> tuple[str, ...]:
@@ -269,7 +269,7 @@ class Channel(Figures):
 class Use(Figures):
     """How much of the rate of a channel is used in a part of the time."""
 
-    channel: str = figure()
+    channel: str
     begin: float = figure(unit="seconds")
     end: float = figure(unit="seconds")
     use: float = figure("used of its rate", SHARE)

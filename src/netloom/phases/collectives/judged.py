@@ -238,7 +238,7 @@ def _executed(schedule: Schedule) -> int:
     order = np.argsort(np.concatenate([arrive, schedule.start]), kind="stable").tolist()
     source, target, sums = program.source.tolist(), program.target.tolist(), program.sums.tolist()
     offsets, chunks = program.chunks.offsets.tolist(), program.chunks.values.tolist()
-    on_the_way: dict[int, list[int]] = {}
+    on_the_way = {}
     for event in order:
         number = event % count
         carried = chunks[offsets[number] : offsets[number + 1]]

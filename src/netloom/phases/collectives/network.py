@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -122,7 +121,7 @@ class RankNetwork:
         """Return the network with every link the other way: gathering becomes scattering."""
         order = np.lexsort((self.source, self.target))
         same = ("capacity", "single", "latency")
-        taken: dict[str, Any] = {name: getattr(self, name)[order] for name in same}
+        taken = {name: getattr(self, name)[order] for name in same}
         taken |= {"source": self.target[order], "target": self.source[order]}
         return replace(self, channels=self.channels.taken(order), **taken)
 

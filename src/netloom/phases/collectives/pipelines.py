@@ -284,7 +284,7 @@ def timed(
     step = np.unique(times[0], return_inverse=True)[1].astype(np.int32)
     order = np.lexsort((*ties, step))
     names = ("source", "target", "sums")
-    columns: dict[str, Any] = {name: getattr(program, name)[order] for name in names}
+    columns = {name: getattr(program, name)[order] for name in names}
     program = replace(program, step=step[order], chunks=program.chunks.taken(order), **columns)
     (start, end), taken, size = times, routes.taken(order), asked.size_bytes
     return Timed(program, asked.network, size, start[order], end[order], taken, bound, prices)
@@ -472,7 +472,7 @@ def pipelined(
     source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
     target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
     sums, links = tracks.sums[jobs.route], routes.taken(jobs.route)
-    way: Ints = network.channels.values[network.channels.offsets[:-1]][links.values]
+    way = network.channels.values[network.channels.offsets[:-1]][links.values]
     # of parallel channels that are a link, a message takes the least busy
     message, several = links.owners(), network.channels.lengths > 1
     places = np.flatnonzero(several[links.values])
@@ -516,7 +516,7 @@ def fastest(
         if best is not None and len(jobs) > MANY_MESSAGES:
             break
         ends, before = {}, finish
-        keys: dict[int, list[Floats]] = {}
+        keys = {}
         for order, how in ways:
             if best is not None and perf_counter() > until:
                 return best

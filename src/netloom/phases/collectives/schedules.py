@@ -669,7 +669,7 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
     net |= {"bytes_per_second": _column(network.rate), "latency_seconds": _column(network.latency)}
     owners = {name: _column(getattr(program, name)) for name in ("first_owner", "final_owner")}
     chunks = {"count": program.num_chunks, "size": _column(program.chunk_size)} | owners
-    messages: dict[str, Any] = {"count": program.num_messages, "source": program.source.tolist()}
+    messages = {"count": program.num_messages, "source": program.source.tolist()}
     messages |= {"target": program.target.tolist(), "start": start.tolist(), "end": end.tolist()}
     messages["sums"] = _column(program.sums)
     for name, lists in (("chunks", program.chunks), ("channels", schedule.routes)):

@@ -397,7 +397,7 @@ def _pairs(out: Forest, into: Forest) -> tuple[tuple[Lists, Lists, Lists], Ints]
     first, others = len(out.routes.lengths), out.network.num_ranks - 1
     ups, downs, every = below_roots(into), below_roots(out), np.arange(others)
     found: list[list[Ints]] = [[], [], []]
-    many: list[int] = []
+    many = []
     for root in np.flatnonzero(out.trees).tolist():
         left = [
             [[each, int(trees.many[each])] for each in np.flatnonzero(trees.root == root).tolist()]
@@ -526,7 +526,7 @@ def _nearest(
     target: list[int],
 ) -> list[int]:
     """Return the links of a shortest way with flow to a rank that lacks some. Empty if none."""
-    came: dict[int, tuple[int, int]] = {source: (-1, -1)}  # by which link, and from where
+    came = {source: (-1, -1)}  # by which link, and from where
     queue = deque([source])
     while queue:
         here = queue.popleft()
@@ -570,7 +570,7 @@ def all_to_all(asked: Asked) -> Timed:
     moves = np.append(np.ones(len(peeled)), np.zeros(ranks))
     peeled += [(rank, rank, 1.0, []) for rank in range(ranks)]  # what a rank keeps, last
     numbers: dict[tuple[int, ...], int] = {}
-    route: list[list[int]] = []  # parts that lead from rank to rank: ranks pass on what they have
+    route = []  # parts that lead from rank to rank: ranks pass on what they have
     for _, _, _, links in peeled:
         hops, since = list[int](), list[int]()
         for link in links:

@@ -263,7 +263,7 @@ def connection_order(given: Any, graph: ProcessGraph) -> list[tuple[Edge, Edge]]
     """
     if given is None:
         return []
-    pairs: dict[str, tuple[Edge, Edge]] = {}
+    pairs = {}
     if isinstance(given, str | Path):
         for place, words in read_lines(given, wanted=FORM):
             sides = [side.split() for side in words.split("<")]
@@ -730,7 +730,7 @@ def _negotiated(
     """
     from netloom.phases.kernels.partition import edge_colouring
 
-    colour: Ints | None = None
+    colour = None
     if not len(given.before) and len(np.unique(given.words)) == 1:
         # As many colors as the busiest processor sends or receives connections: no fewer will do
         # (König's theorem). Phases of whole colors waste no processor's time.
@@ -740,7 +740,7 @@ def _negotiated(
         colour = edge_colouring(*ends, 2 * nodes, colours)
 
     def attempt(phases: int) -> Plan | None:
-        homes: list[Ints | None] = [None]
+        homes = [None]
         if colour is not None:
             homes.append(colour * phases // (int(colour.max()) + 1))
         plans = [negotiated(given, topology, capacity, phases, seed=seed, home=h) for h in homes]
@@ -833,7 +833,7 @@ def permutations(
     everywhere = np.arange(topology.num_hosts)
     if not all(np.array_equal(given.source[one], everywhere) for one in alike):
         return None
-    routed: list[Ints] = [np.zeros(0, np.int64)] * len(given)
+    routed = [np.zeros(0, np.int64)] * len(given)
     sets, held, busy, nodes = [], [], [], topology.num_hosts
     colour = np.sum(np.unravel_index(given.source, topology.sides), axis=0) % 2
     for one in alike:

@@ -190,7 +190,7 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
     """
     classes = len(lists)
     starts = np.zeros(classes * classes, np.int32)
-    known: dict[int, int] = {}
+    known = {}
     parts, size = [], 0
     for row, goals in enumerate(goals for each in lists for goals in each):
         if id(goals) not in known:
@@ -429,7 +429,7 @@ def _across(ladder: Ladder) -> tuple[tuple[int, ...], tuple[int, ...]]:
 _BARE = ("nca", "minimal", "min-adaptive", "minimal-group", "valiant", "valiant-group")
 """Routings without options."""
 
-_PLANS: dict[str, Callable[[Topology, str, str], Plan]] = {
+_PLANS = {
     "nca": _ancestor,
     "nca-adaptive": _ancestor,
     "minimal": _minimal,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -468,7 +468,7 @@ def _ways(
     begun = np.zeros(1, np.int64), *np.zeros((2, shape[0]), np.bool_)
     found, stacked = np.empty((2, count), np.int32)
     costs = np.empty(count, np.int64), found, np.zeros(shape[0], np.int64)
-    scratch: list[Any] = [*steps, *begun, *costs, np.empty((count, into), np.int32), stacked]
+    scratch = [*steps, *begun, *costs, np.empty((count, into), np.int32), stacked]
     search = Search(graph, back, links[3], escape, *scratch)
     reserve(search, nodes, terminals > 0)
     total = 1 + int(np.sum(escape >= 0))
@@ -610,7 +610,7 @@ def _groups(
     offsets, channels = tables.channels_by_port(topology)
     groups: tuple[list[list[int]], ...] = tuple([[] for _ in level] for _ in range(3))
     neighbour: list[int] = []
-    cables: list[list[int]] = []
+    cables = []
     for router in range(len(level)):
         found: dict[int, list[int]] = {}
         for channel in channels[offsets[router] : offsets[router + 1]].tolist():
@@ -702,8 +702,8 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
     for end in ends.order[: ends.num_apart].tolist():
         own[ends.exit[end]].append(end)
     most = max(len(own[leaf]) for leaf in tree.leaves)
-    order: list[int] = []
-    at: list[int] = []
+    order = []
+    at = []
     for leaf in tree.leaves:
         order += own[leaf] + [-1] * (most - len(own[leaf]))
         at += [leaf] * most
@@ -714,7 +714,7 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[Ints, Ints]:
 
 _Engine: TypeAlias = Callable[[Topology], tables.ForwardingTable]
 
-_EVERY: list[_Engine] = [minhop, updn, dnup, ftree, dor, lash, torus_2qos, sssp, dfsssp, nue]
+_EVERY = [minhop, updn, dnup, ftree, dor, lash, torus_2qos, sssp, dfsssp, nue]
 
 ENGINES = {engine.__name__.replace("_", "-"): engine for engine in _EVERY}
 """Every engine, by the name that OpenSM gives it, in lower case."""

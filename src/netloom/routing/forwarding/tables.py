@@ -509,9 +509,9 @@ class Fault(Figures):
         All that in a sentence, without its full stop.
     """
 
-    kind: str = figure()
-    pairs: int = figure()
-    destinations: int = figure()
+    kind: str
+    pairs: int
+    destinations: int
     words: str = figure("sentence", at="sentence")
     routers: tuple[int, ...] = unseen(())
     port: int = unseen(-1)
@@ -588,7 +588,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
         hit = (ends[row] != -1) & (sent[row] + sends > 0) & inside.vertex_up[every.router[row]]
         for end in np.unique(ends[row][hit]).tolist():
             port = port_of.get((row, end), NO_PORT)
-            cause: _Cause = ("no entry", (end,), -1)
+            cause = ("no entry", (end,), -1)
             if end < -1:
                 circle = [-2 - end]
                 while (after := int(target[whole[row, circle[-1]]])) != circle[0]:

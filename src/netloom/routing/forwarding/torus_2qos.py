@@ -254,7 +254,7 @@ def _placed(at: list[dict[int, int]]) -> Grid | None:
 
 def _turned(grid: Grid, neighbours: list[int]) -> Grid:
     """Return a grid with router 0 at the origin of rings, dimensions and signs by its ports."""
-    order: list[int] = []
+    order = []
     place = grid.place.copy()
     for other in neighbours:
         axis = int(np.flatnonzero(place[other] != place[0])[0])

@@ -363,7 +363,7 @@ def latency_weights(latency: Floats) -> Ints | None:
     alike = latency.min() / latency
     for times in range(1, MOST_SHARES + 1):
         weights = alike * times
-        whole: Ints = np.rint(weights).astype(np.int64)
+        whole = np.rint(weights).astype(np.int64)
         if whole.min() > 0 and np.abs(weights / np.maximum(whole, 1) - 1).max() < EXACT:
             return whole if whole.sum() < MOST_WHOLE else None
     return None

@@ -68,7 +68,7 @@ def rounds_apart(
     ready = np.zeros(program.num_hosts)  # from ``origin`` on
     later, kept = np.empty_like(ready), np.empty_like(ready)
     link_sizes, need = np.zeros(network.num_links), (np.zeros(0, np.int64), np.zeros(0))
-    ways: Ways | None = None  # the latest, of ``known`` pairs of hosts
+    ways = None  # the latest, of ``known`` pairs of hosts
     known, rate, sent = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     for one in program:
         uses = np.flatnonzero(one.moving)

@@ -30,7 +30,7 @@ from netloom.contention.expected_load import (
     valiant_loads,
 )
 from netloom.routing import DimensionOrder, VirtualChannelRouting, paths
-from netloom.routing.by_hop.tables import HopTables, channels_by_port
+from netloom.routing.by_hop.tables import channels_by_port
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     DIMENSION_ORDER,
@@ -93,9 +93,9 @@ class Intact(Figures):
     ``hops`` is the mean path length. None where there are too many pairs of nodes to list.
     """
 
-    routing: str = figure()
+    routing: str
     bound: Bound = figure(at="throughput_bound")
-    hops: float | None = figure()
+    hops: float | None
 
 
 class FailureCost(Figures):
@@ -113,8 +113,8 @@ class FailureCost(Figures):
         What limits the traffic.
     """
 
-    hops: float | None = figure()
-    intact: Intact | None = figure()
+    hops: float | None
+    intact: Intact | None
     bound: Bound = unseen()
 
     @property
@@ -180,7 +180,7 @@ def throughput_bound(
     """
     demand, rate = demand_of(traffic), channel_rates(topology)
     rounded = float((rate / topology.channel_bandwidth).max(initial=1))  # as routers keep to it
-    found: Limits = []
+    found = []
     # all ports of a host together: a routing may choose among them
     hosts, ends = topology.num_hosts, ("injection", "ejection")
     sent = traffic.rate, received(demand, hosts)
@@ -336,7 +336,7 @@ def _by_hop(
 
     None where they are not to be had. ``fullest`` is the load of what limits any routing.
     """
-    tables: HopTables = routing.tables
+    tables = routing.tables
     if routing.between is not None:
         sent, within = between_routers(topology, traffic), rate[: topology.num_network_channels]
         if sent is None:
@@ -381,7 +381,7 @@ def between_routers(topology: Topology, traffic: Traffic) -> Traffic | None:
     router, count, law = topology.injection_router, topology.num_routers, traffic.law
     if np.array_equal(router, np.arange(count)):
         return traffic
-    rate: Floats = np.bincount(router, traffic.rate, count).astype(np.float64)
+    rate = np.bincount(router, traffic.rate, count).astype(np.float64)
     hosts = np.bincount(router, minlength=count)
     if isinstance(law, Uniform) and (hosts == hosts[0]).all():
         rate *= traffic.num_nodes / (law.num_nodes - (not law.to_self))

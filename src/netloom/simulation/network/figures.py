@@ -40,7 +40,7 @@ class Fared(Figures):
     accepted_ci95: float | None = figure("accepted, ± 95 %", FLITS)
     packet_latency_mean: float | None = figure("latency", CYCLES, at=MEAN, lead=True, half=HALF)
     packet_latency_ci95: float | None = figure("latency, ± 95 %", CYCLES, at="packet_latency.ci95")
-    packets: int = figure()
+    packets: int
 
     @classmethod
     def of(cls, measured: Measured | GroupMeasured, *, stable: bool) -> Self:
@@ -67,7 +67,7 @@ class Alone(Figures):
     """How a program fares that has the network to itself."""
 
     fared: FaredAlone = figure(at=".")
-    stable: bool = figure()
+    stable: bool
 
     @classmethod
     def of(cls, run: Point) -> Self:
@@ -93,7 +93,7 @@ class OneProgram(Figures):
 
     name: str = figure("program", lead=True)
     nodes: int = figure("on nodes", lead=True)
-    tasks: int = figure()
+    tasks: int
     offered: float = figure(unit=FLITS)
     fared: Fared = figure(at=".")
     alone: Alone | None = figure(flat="alone_", lead=True)
@@ -103,9 +103,9 @@ class OneProgram(Figures):
 class Histogram(Figures):
     """How many packets had which latency, in bins of equal width."""
 
-    first_cycle: int = figure()
-    bin_cycles: int = figure()
-    packets: tuple[int, ...] = figure()
+    first_cycle: int
+    bin_cycles: int
+    packets: tuple[int, ...]
 
     @classmethod
     def of(cls, counts: Ints) -> Self:
@@ -120,9 +120,9 @@ class Histogram(Figures):
 class Backlog(Figures):
     """What piles up in a run, as shares of the traffic offered, and at which node."""
 
-    growth: float | None = figure()
-    node: str | None = figure()
-    node_growth: float | None = figure()
+    growth: float | None
+    node: str | None
+    node_growth: float | None
 
     @classmethod
     def of(cls, found: Stability, topology: Topology) -> Self:
@@ -180,7 +180,7 @@ class Point(Figures):
         what another run needs to go through the same.
     """
 
-    switching: str = figure()
+    switching: str
     offered: float = figure(unit=FLITS, lead=True, key=True)
     created: float = figure(unit=FLITS)
     accepted: float = figure(unit=FLITS, lead=True, key=True, half="accepted_ci95")
@@ -209,23 +209,23 @@ class Point(Figures):
         "busiest channel", RATE, at="utilisation.max", head="busiest link", lead=True, key=True
     )
     stable: bool = figure("keeps up", key=True)
-    interrupted: bool = figure()
+    interrupted: bool
     cycles: int = figure("measured", CYCLES)
     warmup_cycles: int = figure("warm-up", CYCLES)
-    packets: int = figure()
-    precision: float | None = figure()
+    packets: int
+    precision: float | None
     flit_hops: int = figure("flit-hops")
     cpu_seconds: float = figure("processor time", "s")
-    seed: int = figure()
+    seed: int
     busiest_channel: str | None = figure(at="utilisation.busiest_channel", table=False)
     worst_node: str = figure(table=False)
     warmed_up: bool = figure(table=False)
     precise: bool = figure(table=False)
-    backlog: Backlog = figure()
+    backlog: Backlog
     reason: str = figure(table=False)
     note: str | None = figure(table=False)
     vc_occupancy: tuple[float, ...] = figure("flits in each VC")
-    histogram: Histogram | None = figure()
+    histogram: Histogram | None
     programs: tuple[OneProgram, ...] = figure("side by side", default=())
     alone: tuple[Point | None, ...] = unseen(default=())
     measured: Measured = unseen()
@@ -322,15 +322,15 @@ class Search(Figures):
     saturation_throughput: float = figure("accepted", FLITS, lead=True, key=True)
     accepted_worst_node: float = figure("worst node", FLITS, lead=True, key=True)
     peak_accepted: float = figure("most accepted", FLITS)
-    saturates: bool = figure()
-    interrupted: bool = figure()
+    saturates: bool
+    interrupted: bool
     zero_load_latency: float | None = figure("zero-load latency", CYCLES)
     latency_factor: float = figure("latency too long, times")
     share_of_bound: float | None = figure(
         "share of the limit", SHARE, head="of the limit", lead=True, key=True, default=None
     )
     cpu_seconds: float = figure("processor time", "s")
-    runs: tuple[Point, ...] = figure()
+    runs: tuple[Point, ...]
 
     @derived("half the width of that", FLITS)
     def saturation_offered_half_width(self) -> float | None:

@@ -24,7 +24,7 @@ from netloom.workload.traffic.stream import LONGEST
 Switching: TypeAlias = Literal[
     "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved"
 ]
-SWITCHINGS: tuple[Switching, ...] = get_args(Switching)
+SWITCHINGS = get_args(Switching)
 
 MOST_PACKET = LONGEST
 """Most flits of a packet."""
@@ -310,7 +310,7 @@ def through(router: Router, channels: Sequence[ChannelKind], flits: int, head: i
     return int(sent[last, -1] + flight[last])
 
 
-PRESETS: dict[str, Router] = {
+PRESETS = {
     "three-stage": Router(),
     "canonical-4-stage": Router(route_cycles=1),
     "speculative-2-stage": Router(speculative=True),

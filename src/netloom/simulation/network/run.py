@@ -593,7 +593,7 @@ class LoadedNetwork:
 
     def make_run(self, setting: Setting, load: float) -> Run:
         """Return a run that has not begun."""
-        senders: list[Sender] = []  # none if the traffic alone makes the packets
+        senders = []  # none if the traffic alone makes the packets
         if self.tasks is not None:
             traffic, node_of = self.tasks
             senders = [Sender(traffic, load, self.seed, node_of)]
@@ -868,7 +868,7 @@ def bracket_saturation(
     width
         Width of the bracket, as a fraction of the load, at which to stop.
     """
-    runs: list[Point] = []
+    runs = []
     stop, low_load = Event(), 2 * min(ZERO_LOAD, below / 10)
 
     def measure(load: float, beyond: float) -> Point:

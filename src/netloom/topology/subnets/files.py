@@ -109,7 +109,7 @@ def _starts(text: str, tag: str) -> bool:
     return re.match(rf"{before}<{tag}[\s>]", text, re.DOTALL) is not None
 
 
-FORMATS: tuple[Format, ...] = (
+FORMATS = (
     Format(  # and what is printed of a group or a fabric
         "ibnetdiscover", _has(r"^(vendid=|switchguid=|caguid=|# Topology file: )"),
         infiniband.read_ibnetdiscover),

@@ -574,7 +574,7 @@ def read_system_list(subnet: Subnet, text: str) -> None:
     InputError
         Naming file and line.
     """
-    sightings: list[Sighting] = []
+    sightings = []
     kinds: dict[str, str] = {}
     owner = ""
     for number, line in enumerate(text.split("\n"), start=1):

@@ -285,7 +285,7 @@ def check_addresses(subnet: Subnet) -> None:
         ("GUID", Port(key, 0), device) for key, device in subnet.devices.items()
     ]
     parts += [("port GUID", end, address) for end, address in subnet.addresses.items()]
-    said: list[tuple[str, int, int, Port]] = []
+    said = []
     for what, owner, part in parts:
         said.append((what, part.guid, part.line, owner))
         lids = range(part.lid, part.lid + 2**part.lmc) if part.lid else ()

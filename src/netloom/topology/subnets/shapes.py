@@ -132,7 +132,7 @@ def _clear(apart: Floats) -> float:
 
 def _pairings(few: Ints, left: list[int], apart: Floats) -> list[list[tuple[int, int]]]:
     """Return a few ways to take up what each switch lacks, by pairs that are not joined."""
-    found: list[list[tuple[int, int]]] = []
+    found = []
     steps = 0
 
     def go_on(pairs: list[tuple[int, int]]) -> None:
@@ -709,7 +709,7 @@ def _few_cables(shape: Shape, names: _Names) -> list[str]:
     works = np.array([router not in names.down for router in range(len(level))])
     if shape.kind == "switch" or not len(lower):
         return []
-    alone: list[int] = np.flatnonzero((up + down == 0) & works).tolist()
+    alone = np.flatnonzero((up + down == 0) & works).tolist()
     said = [f"{names[router]} has no cable to another switch" for router in alone]
     works[alone] = False
     if shape.kind not in {"tree", "dragonfly+"}:

@@ -74,7 +74,7 @@ def read_anynet(subnet: Subnet, text: str) -> None:
     """
     router_of: dict[int, int] = {}
     ways: dict[tuple[_End, _End], int] = {}  # cycles; 0 where nothing is said
-    ends: set[_End] = set()
+    ends = set()
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -258,7 +258,7 @@ def read_conf(subnet: Subnet, text: str) -> Topology:
         As ``read_wiring`` does. Naming file and line, if a parameter is missing or no number, or if
         the model is another than ``dragonfly_custom`` and ``dragonfly_dally``.
     """
-    said: dict[str, tuple[str, str]] = {}
+    said = {}
     for number, line in enumerate(text.split("\n"), start=1):
         pair = _PAIR.match(line)
         if pair:
@@ -524,7 +524,7 @@ def _dragonfly(
         raise InputError(where, f"{groups} groups with {routers} routers in a chassis", wanted)
     inside = chassis * (routers * routers) + routers * chassis * chassis
     check_size(groups * inside, where=where, what="channels")
-    joined: list[tuple[int, int, int]] = []
+    joined = []
     for first in range(0, groups * per_group, per_group):
         for row in range(first, first + per_group, routers):
             joined += [(row + i, row + j, green) for i, j in combinations(range(routers), 2)]

@@ -171,7 +171,7 @@ def read_topology_conf(subnet: Subnet, text: str) -> Topology | None:
     """
     kinds: dict[str, str] = {}
     tree = Tree()
-    rings: list[tuple[list[str], str]] = []
+    rings = []
     for number, line in _logical_lines(text):
         where = f"{subnet.path}:{number}"
         pairs = [(key.lower(), value.strip("\"'")) for key, value in _PAIR.findall(line)]
@@ -254,7 +254,7 @@ def read_topology_yaml(subnet: Subnet, text: str) -> Topology | None:
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:
     """Return lines without comments, those that end in a backslash joined with the next."""
-    found: list[tuple[int, str]] = []
+    found = []
     begun, kept = 0, ""
     for number, line in enumerate(text.split("\n"), start=1):
         words = line.split("#", 1)[0].strip()

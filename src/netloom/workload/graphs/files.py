@@ -230,7 +230,7 @@ def read_graphml(path: str | Path) -> ProcessGraph:
     path = Path(path)
     with parsing(path, "GraphML"):
         check_graphml(path)
-        graph: nx.Graph[str] = nx.read_graphml(path)
+        graph = nx.read_graphml(path)
     if not graph.is_directed():
         graph = graph.to_directed()
     check_size(graph.number_of_edges(), where=str(path), what="edges")

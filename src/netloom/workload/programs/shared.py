@@ -104,7 +104,7 @@ def parse_nodes(listed: str, *, where: str = "nodes") -> Ints:
     >>> parse_nodes("0-2,7")
     array([0, 1, 2, 7], dtype=int32)
     """
-    parts: list[Ints] = []
+    parts = []
     for word in listed.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", word, re.ASCII)
         if ends is None:
@@ -169,7 +169,7 @@ def share(
     working = np.setdiff1d(np.arange(num_nodes), failed_nodes)
     owner = np.full(num_nodes, -1, np.int32)
     names: list[str] = []
-    placed: list[Ints] = []
+    placed = []
     for number, (graph, given) in enumerate(programs):
         if given is None and len(programs) > 1:
             found = f"{graph.name} without nodes, one of {len(programs)} programs"

@@ -157,8 +157,8 @@ def read_goal(
         sent.append(part.startswith(">"))
         return len(ids) - 1
 
-    begin: list[int] = []  # the entry that waits for what an operation requires
-    end: list[int] = []  # the one that is complete when the operation is
+    begin = []  # the entry that waits for what an operation requires
+    end = []  # the one that is complete when the operation is
     message = {}  # of each send
     started = {earlier for _, earlier, start in schedule.requirements if start}
     for number, operation in enumerate(schedule.operations):
@@ -278,7 +278,7 @@ class _Schedule:
     def matched(self) -> list[tuple[int, int]]:
         """Return every receive with the send that it gets."""
         sends: defaultdict[int, _Queues] = defaultdict(dict)  # by target
-        turn: dict[int, int] = {}  # how many operations of its rank come before each send
+        turn = {}  # how many operations of its rank come before each send
         count: defaultdict[int, int] = defaultdict(int)
         for number, operation in enumerate(self.operations):
             if operation.kind == "send":

@@ -577,7 +577,7 @@ def _circle(after: Lists, order: Ints) -> list[int]:
     stuck = np.ones(len(after.offsets) - 1, bool)
     stuck[order] = False
     way = [int(np.argmax(stuck))]
-    seen: dict[int, int] = {}
+    seen = {}
     while way[-1] not in seen:
         seen[way[-1]] = len(way) - 1
         waited = after.of(way[-1])

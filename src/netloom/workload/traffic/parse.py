@@ -162,8 +162,8 @@ def _incast(argument: str, spec: str, topology: Topology) -> Traffic:
 def _pairs(argument: str, spec: str, topology: Topology) -> Traffic:
     where = f"traffic '{spec}'"
     found = [(word, _PAIR.fullmatch(word.strip())) for word in argument.split(",")]
-    ends: list[tuple[int, int]] = []
-    weights: list[float] = []
+    ends = []
+    weights = []
     for word, match in found:
         if match is None:
             raise InputError(where, f"'{word}'", "pairs of nodes such as 0-63,5-12 or 5-12*2")
@@ -174,11 +174,7 @@ def _pairs(argument: str, spec: str, topology: Topology) -> Traffic:
     return pairs(topology.num_hosts, sources, targets, weights=weights, name=name)
 
 
-_WITH_ARGUMENT: dict[str, Callable[[str, str, Topology], Traffic]] = {
-    "adversarial": _adversarial,
-    "incast": _incast,
-    "pairs": _pairs,
-}
+_WITH_ARGUMENT = {"adversarial": _adversarial, "incast": _incast, "pairs": _pairs}
 
 
 def _listed(spec: str, topology: Topology, nodes: Ints | None, *, to_self: bool) -> Traffic:

@@ -445,7 +445,7 @@ def parse_msccl(path: str) -> Algorithm:
         said = f"{len(reader.found.gpus)} of {reader.found.num_gpus} GPUs"
         raise InputError(path, said, "a <gpu> for each")
     # connections of two thread blocks, and waits for what tells nobody
-    ends: set[tuple[str, int, int, int]] = set()
+    ends = set()
     for block in reader.found.blocks:
         for kind, peer in (("send", block.send), ("recv", block.receive)):
             end = (kind, block.gpu, peer, block.channel)
@@ -492,7 +492,7 @@ class _Reader:
             place = f" in <{self.within[-1]}>" if self.within[-1] else ""
             self.refuse(f"<{name}>{place}", "<algo>, with <gpu>, with <tb>, with <step>")
         self.within.append(name)
-        number: dict[str, int] = {}
+        number = {}
         for key in ATTRIBUTES[name]:
             if WHOLE.fullmatch(given.get(key, "")):
                 number[key] = int(given[key])
@@ -826,7 +826,7 @@ class _Run:
         """Refuse an end at which GPUs lack a part of their output."""
         kind, each, gpus = self.found.collective, self.each, self.found.num_gpus
         everybody = frozenset(range(gpus))
-        unserved: dict[int, tuple[str, str]] = {}
+        unserved = {}
         for gpu in range(gpus):
             for offset in range(each if kind == "reduce-scatter" else self.found.per_loop):
                 owner = offset // each if each else 0
@@ -932,7 +932,7 @@ def executed(found: Algorithm) -> Execution:
     >>> found.trace(1e6), found.padded_bytes(1001)
     (<ring.xml: 4 tasks, 12 messages, 12 entries>, 1004)
     """
-    sent: list[Sent] = []
+    sent = []
     for in_place in found.in_place:
         sent = _Run(found, in_place=in_place).all_sent()
     return Execution(found, sent)

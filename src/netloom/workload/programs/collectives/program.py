@@ -65,7 +65,7 @@ def parse_sizes(given: Any) -> tuple[float, ...]:
     """
     some = given.split(",") if isinstance(given, str) else given
     some = list(some) if isinstance(some, list | tuple) else [some]
-    found: set[float] = set()
+    found = set()
     for each in some:
         for size in _sizes_of(each):
             found.add(size)

@@ -17,7 +17,7 @@ import re
 import struct
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -260,7 +260,7 @@ class _ChakraReader:
     def read(self, rank: int, path: Path) -> None:
         """Read the nodes of a rank."""
         first = len(self.builder.ids)
-        place: dict[int, int] = {}
+        place = {}
         for node in _nodes(path):
             where = f"{path}, node {node.id}"
             if node.id in place:
@@ -574,7 +574,7 @@ def _passed(event: dict[str, Any]) -> Passed:
 
 def _noted(timed: list[tuple[int, dict[str, Any]]], path: str) -> list[Event]:
     """Return the events of the first category in which collectives are noted."""
-    by_category: defaultdict[str, list[Event]] = defaultdict(list)
+    by_category = defaultdict(list)
     bare = None
     for number, each in timed:
         args, category = each.get("args"), str(each.get("cat", "")).lower()
@@ -746,7 +746,7 @@ def _row(event: Event, ranks: int, size: float) -> tuple[float, ...]:
 # -- programs of ranks by name ---------------------------------------------------------------------
 
 
-_READERS: dict[str, Callable[[str], RankProgram]] = {"chakra": read_chakra, "kineto": read_kineto}
+_READERS = {"chakra": read_chakra, "kineto": read_kineto}
 
 
 def is_rank_program(name: Any) -> bool:
