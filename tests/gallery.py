@@ -24,7 +24,7 @@ from netloom.pages.curves import find_curves
 from netloom.pages.figure import Figure, curve_figures, make_figure
 from netloom.pages.write import THEMES
 from netloom.questions.recorded import record
-from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, exhibit_chart
+from netloom_papers.exhibits import COMPUTED, PRINTED, Plot, exhibit_chart
 from tests.questions.small_answers import ANSWERS
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def curves() -> Iterator[Shown]:
 
 
 def exhibit() -> Iterator[Shown]:
-    """Yield the picture of a paper's figure and table: printed and computed."""
+    """Yield the picture of a paper's figure: printed and computed."""
     rows = [
         {"series": name, "x": x, "y": 10.0 * at + at * x + whose.count("p"), "whose": whose,
          "low": 10.0 * at + at * x - 1, "high": 10.0 * at + at * x + 1}
@@ -119,9 +119,7 @@ def exhibit() -> Iterator[Shown]:
     ]  # fmt: skip
     plot = Plot("Steps by queue size", "queue size (packets)", "steps", pl.DataFrame(rows),
                 log_x=True)  # fmt: skip
-    cells = (Cell(0.461, 0.4961, within=False), Cell(3, None), Cell(None, 7.25))
-    grid = Grid("A table", ("mesh", "clocks", "only printed", "only computed"), (("m", cells),))
-    spec = exhibit_chart("A figure and a table of a paper", [plot, grid]).to_dict()
+    spec = exhibit_chart("A figure of a paper", [plot]).to_dict()
     yield Shown("an exhibit", "light", vl_convert.vegalite_to_svg(spec))
 
 

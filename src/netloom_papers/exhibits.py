@@ -1,7 +1,7 @@
 """Tables and figures of the papers beside what netloom computes.
 
 Studies make them as data, of curves and cells: what is shown, and nothing of how it is drawn.
-``exhibit_chart`` draws them, printed and computed side by side.
+``exhibit_chart`` draws curves, printed and computed side by side. Tables are shown in words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isnan
-from textwrap import wrap
 from typing import Any, Literal, NamedTuple
 
 import altair as alt
@@ -18,10 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from netloom.drawing.axes import BESIDE, Axis, Look, axis, panel as empty_panel, words as words_at
-from netloom.drawing.frame import COLOURS, REFERENCE, THIS, framed, layered
+from netloom.drawing.axes import BESIDE, Axis, Look, axis, panel as empty_panel
+from netloom.drawing.frame import COLOURS, framed
 from netloom.drawing.load_curves import HEIGHT, WIDTH
-from netloom.drawing.names import NAME_LINE, width_of
+from netloom.drawing.names import NAME_LINE
 from netloom.simulation.steady import batch_interval
 
 # -- tables and figures as data --------------------------------------------------------------------
@@ -240,6 +239,7 @@ SMALL = (285, 215)
 """Of the axes, by how many pairs of them there are at most, and of more."""
 
 MOST_TICKS = 7
+"""Points of a logarithmic axis that have ticks of their own."""
 
 MOST_BESIDE = 90
 """Pixels of the axes that names beside them take, at most."""
@@ -250,53 +250,28 @@ ROW, GAP = 1160, 30
 LONG = 43
 """Letters of the words below an axis from which on these are slanted."""
 
-MEANING = (
-    "Tables: the printed number is grey and left, the computed one black and right; "
-    "red where it is outside its tolerance."
-)
-
-KINDS: dict[str, Any] = {
-    "label": {},
-    "head": {"align": "right", "bold": True},
-    "printed": {"align": "right", "colour": REFERENCE},
-    "computed": {"align": "right"},
-    "outside": {"align": "right", "colour": THIS, "bold": True},
-}
-"""How the words of a table look."""
-
-CELL_LETTER, COLUMN_GAP, HALF_GAP = 7.0, 22.0, 12.0
-"""Pixels of a digit of a table, between its columns, and between both numbers of a cell."""
-
-LINE, HEAD_LINE, HEAD_LETTERS = 21, 14, 14
-"""Pixels of a row, and of a line of the heads, and the letters of such a line."""
-
 
 def exhibit_chart(
-    title: str,
-    panels: Sequence[Plot | Grid],
-    words: Sequence[str] = (),
-    remarks: Sequence[str] = (),
+    title: str, plots: Sequence[Plot], words: Sequence[str] = (), remarks: Sequence[str] = ()
 ) -> alt.VConcatChart:
-    """Return the picture of a table or figure: computed is solid, printed hollow and dashed.
+    """Return the picture of a figure: computed is solid, printed hollow and dashed.
 
-    Intervals are bands, or bars at single points. Tables have printed and computed numbers side by
-    side in each cell, and those outside their tolerance stand out.
+    Intervals are bands, or bars at single points.
 
     Parameters
     ----------
     title
         What is shown.
-    panels
-        Axes and tables, in their order.
+    plots
+        Axes, in their order.
     words, remarks
-        What to say below all panels, before and after what tells printed and computed apart.
+        What to say below all axes, before and after what tells printed and computed apart.
     """
-    plots = [each for each in panels if isinstance(each, Plot)]
     size = next((size for most, size in SIZES.items() if len(plots) <= most), SMALL)
     rows: list[list[alt.LayerChart]] = []
     room = 0.0
-    for each in panels:
-        chart, wide = plot_chart(each, size) if isinstance(each, Plot) else grid_chart(each)
+    for each in plots:
+        chart, wide = plot_chart(each, size)
         if not rows or wide > room:
             rows.append([])
             room = ROW
@@ -305,14 +280,9 @@ def exhibit_chart(
     apart: Any = {"color": "independent", "xOffset": "independent"}
     beside = [alt.hconcat(*row, spacing=GAP).resolve_scale(**apart) for row in rows]
     seen = {whose for each in plots for whose in each.table["whose"]}
-    tables = [each for each in panels if isinstance(each, Grid)]
-    said = [*words]
-    if len(seen) > 1:
-        said.append(" ".join(look.said for whose, look in LOOKS.items() if whose in seen))
-    if any(each.table["printed"].count() for each in tables):
-        said.append(MEANING)
+    told = [" ".join(look.said for whose, look in LOOKS.items() if whose in seen)]
     whole = alt.vconcat(*beside, spacing=26).resolve_scale(**apart)
-    return framed([whole], title, [*said, *remarks])
+    return framed([whole], title, [*words, *told * (len(seen) > 1), *remarks])
 
 
 def plot_chart(plot: Plot, size: tuple[int, int]) -> tuple[alt.LayerChart, float]:
@@ -412,45 +382,6 @@ def _few_marks(xs: Iterable[float]) -> tuple[float, ...]:
     ticks = sorted(set(xs))
     apart = all(after >= 1.9 * before for before, after in pairwise(ticks))
     return tuple(ticks) if apart and len(ticks) <= MOST_TICKS else ()
-
-
-def grid_chart(grid: Grid) -> tuple[alt.LayerChart, float]:
-    """Return the picture of a table, and how wide it is."""
-    heads = [wrap(head, HEAD_LETTERS) for head in grid.columns]
-    top = HEAD_LINE * max(map(len, heads)) + 8
-    labels = [grid.columns[0], *(label for label, _ in grid.rows)]
-    right = [max(map(width_of, labels)) + 6]
-    kinds = {kind: list[tuple[float, float, str]]() for kind in KINDS}  # x, y and what is said
-    marked: list[dict[str, float]] = []
-    for place, label in enumerate(labels[1:]):
-        kinds["label"].append((0.0, top + LINE * (place + 0.5), label))
-    for lines, told in zip(heads[1:], grid.told(), strict=True):
-        first = CELL_LETTER * max(len(printed) for printed, _, _ in told)
-        second = CELL_LETTER * max(len(computed) for _, computed, _ in told)
-        gap = HALF_GAP if first and second else 0.0
-        wide = max((width_of(line, bold=True) for line in lines), default=0.0)
-        right.append(right[-1] + max(wide, first + gap + second) + COLUMN_GAP)
-        for place, (printed, computed, outside) in enumerate(told):
-            y, half = top + LINE * (place + 0.5), LINE / 2 - 2
-            kinds["printed"].append((right[-1] - second - gap, y, printed))
-            kinds["outside" if outside else "computed"].append((right[-1], y, computed))
-            if outside:
-                spot = {"x": right[-2] + COLUMN_GAP / 2, "x2": right[-1] + 4}
-                marked.append({**spot, "y": y - half, "y2": y + half})
-    for at, lines in enumerate(heads):
-        for place, line in enumerate(reversed(lines)):
-            kind, x = ("head", right[at]) if at else ("label", 0.0)
-            kinds[kind].append((x, top - 10 - HEAD_LINE * place, line))
-    across, down = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
-    rules = alt.InlineData([{"y": top + LINE * row} for row in range(len(grid.rows) + 1)])
-    spots = alt.Chart(alt.InlineData(marked)).mark_rect(color=THIS, opacity=0.16, cornerRadius=3)
-    layers: list[alt.Chart] = [
-        alt.Chart(rules).mark_rule(strokeWidth=0.6, color=REFERENCE, opacity=0.45).encode(y=down),
-        *[spots.encode(x=across, x2="x2:Q", y=down, y2="y2:Q")] * bool(marked),
-    ]
-    for kind, texts in kinds.items():
-        layers += words_at([each for each in texts if each[2]], **KINDS[kind])
-    return layered(layers, grid.title, right[-1], top + LINE * len(grid.rows) + 4), right[-1]
 
 
 # -- curves by size -------------------------------------------------------------------------------

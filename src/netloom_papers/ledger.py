@@ -648,9 +648,12 @@ class Picture:
             return replace(Validation(self.rows).verdict, of=of)
         return Verdict("unknown", self.sentence, of=of)
 
-    def chart(self) -> alt.VConcatChart:
-        """Return its panels drawn."""
-        return exhibit_chart(self.verdict.of, self.panels, [self.sentence], self.remarks)
+    def chart(self) -> alt.VConcatChart | None:
+        """Return its axes drawn. None of a table, which is shown in words."""
+        plots = [each for each in self.panels if isinstance(each, Plot)]
+        if not plots:
+            return None
+        return exhibit_chart(self.verdict.of, plots, [self.sentence], self.remarks)
 
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row per point or cell, with the panel it belongs to."""

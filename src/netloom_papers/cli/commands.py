@@ -15,7 +15,7 @@ from netloom.base.errors import InputError
 from netloom.cli import edge
 from netloom.cli.commands import HelpedCommand, HelpedGroup
 
-Files: TypeAlias = Iterable[tuple[Callable[[Any, Path], str], Path | None]]
+Files: TypeAlias = list[tuple[Callable[[Any, Path], str], Path | None]]
 """What writes a result, and where. None: nowhere."""
 
 Paper = Annotated[str, Argument(help="Paper, such as chittor (default: all).")]
@@ -62,7 +62,7 @@ def validate(
         from netloom_papers.ledger import validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
-        files = (_write_table, csv), (_write_page, markdown)
+        files: Files = [(_write_table, csv), (_write_page, markdown)]
         _tell(result, of_validation(result), files, as_json=as_json)
     if result.failures:
         raise Exit(1)
@@ -112,7 +112,7 @@ Csv = Annotated[
 Plot = Annotated[
     Path | None,
     _file(
-        "Picture of a paper's table or figure (.svg, .png, .pdf or .html), or a folder for it "
+        "Picture of a paper's figure (.svg, .png, .pdf or .html), or a folder for it "
         "(default: out/PAPER-ITEM.svg)."
     ),
 ]
@@ -147,7 +147,7 @@ def run_study(
 ) -> None:
     """Recompute, compare, and say what agrees.
 
-    A table or figure is drawn as the paper has it, printed and computed side by side. What does
+    Printed and computed stand side by side. A figure is drawn as the paper has it. What does
     not agree, or a goal that is not met, is a finding and no error: the exit code stays 0. Ctrl-C
     ends a table or figure without an answer. Model-accuracy keeps what is done.
     """
@@ -171,18 +171,19 @@ def run_study(
             raise Exit(edge.INTERRUPTED) from None
         from netloom.pages import save_chart
 
-        files: Files = (
-            (_write_table, csv),
-            (lambda _, path: f"Picture: {save_chart(drawn.chart(), path)}", path),
-        )
-        _tell(drawn, of_picture(drawn), files, as_json=as_json, picture=str(path))
+        chart, more = drawn.chart(), dict[str, str]()
+        files: Files = [(_write_table, csv)]
+        if chart is not None:
+            files.append((lambda _, path: f"Picture: {save_chart(chart, path)}", path))
+            more["picture"] = str(path)
+        _tell(drawn, of_picture(drawn), files, as_json=as_json, **more)
         return
     if plot is not None:
-        wanted = "that of a table or figure of a paper, such as shahrabi/fig-1"
+        wanted = "that of a figure of a paper, such as shahrabi/fig-1"
         raise InputError("plot", f"a picture of '{name}'", wanted)
     with edge.compilation_announced():
         result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))
-    files = (_write_table, csv), (lambda _, path: f"Simulated cases: {path}", result.kept)
+    files = [(_write_table, csv), (lambda _, path: f"Simulated cases: {path}", result.kept)]
     _tell(result, of_study(result), files, as_json=as_json)
     if result.interrupted:
         raise Exit(edge.INTERRUPTED)

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from netloom_papers.exhibits import COMPUTED, PRINTED, Cell, Grid, Plot, exhibit_chart, grid_chart
+from netloom_papers.exhibits import COMPUTED, PRINTED, Plot, exhibit_chart
 
 
 def table(series="ab", places=(1, 2, 4), whose=(COMPUTED, PRINTED)):
@@ -88,27 +88,3 @@ def test_logarithmic_axes_leave_out_what_is_not_above_0():
     assert line["encoding"]["x"]["scale"]["type"] == line["encoding"]["y"]["scale"]["type"] == "log"
     assert line["encoding"]["x"]["axis"]["values"] == [64]
     assert [(row["x"], row["y"]) for row in values_of(spec, "series")] == [(64, 5.0)]
-
-
-GRID = Grid(
-    "A table",
-    ("mesh", "clocks of a phase", "only printed", "only computed"),
-    (
-        ("m11k", (Cell(0.461, 0.4961, within=False), Cell(3, None), Cell(None, 7.25))),
-        ("c10k", (Cell(0.5, 0.5, within=True), None, Cell(None, 8))),
-    ),
-)
-
-
-def test_a_table_has_both_numbers_and_marks_what_is_outside():
-    spec = drawn(GRID)
-    found = texts(spec)
-    assert found["0.461"]["down"] == found["0.496"]["down"] < found["8"]["down"]
-    order = [found[said]["across"] for said in ("0.461", "0.496", "3", "7.25")]
-    assert order == sorted(order)
-    assert "–" not in found  # columns without any printed, or any computed, number
-    (spot,) = values_of(spec, "x2")
-    assert spot["x"] < found["0.461"]["across"] < found["0.496"]["across"] < spot["x2"]
-    assert "red where it is outside" in " ".join(footer(spec))
-    _, wide = grid_chart(GRID)
-    assert all(0 <= row["across"] <= wide for row in found.values())
