@@ -24,6 +24,7 @@ WIDTH = 80
 """Letters of a line where there is no terminal."""
 
 MOST_ROWS = 40
+"""Rows of a table that a terminal shows. How many more there are is said."""
 
 
 def console() -> Console:

@@ -153,6 +153,7 @@ AHEAD = 2
 SLURM = "slurm"
 EXTRA = "the extra 'cluster': pip install 'netloom[cluster]'"
 MOST_WORKERS = 10_000
+"""Workers of a run: a larger number is a mistake."""
 
 LOST = "fewer workers, if memory is short; finished points are kept: run it again"
 """What would do where a worker is lost."""

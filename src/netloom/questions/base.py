@@ -49,6 +49,7 @@ MOST = 1e9
 """What a number that has no bound of its own is bounded by: above it are only mistakes."""
 
 MOST_SEED = 2**63 - 1
+"""The largest seed: stores keep it as an integer of 64 bits."""
 
 if TYPE_CHECKING:
     InstanceOf = Annotated[Thing, ...]

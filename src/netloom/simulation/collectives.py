@@ -147,6 +147,7 @@ MOST_AT_ONCE = 100_000
 """Most messages that are sent at once, unless the algorithm was asked for by its name."""
 
 MOST_CHUNKS = 2**14
+"""Chunks into which a pipelined algorithm is cut: more take hardly less."""
 
 AT_ONCE = (("all-to-all", "linear"),)
 """Algorithms whose messages libraries post all at once: they share the channels of their hosts."""
@@ -158,6 +159,7 @@ MOST_PIPED = 2**14
 """Most messages of a pipelined algorithm in cycles, by which its chunks are limited."""
 
 MOST_CYCLES = 2**31 - 1
+"""Cycles of a run: times are int32."""
 
 STEADY, SAME = 4, 1e-9
 """Chunks by which pipelines grow to see if they grow evenly, and how evenly they must."""

@@ -336,6 +336,7 @@ def butterfly(ports: int, stages: int, *, name: str) -> Topology:
 
 
 FEWEST_PES, MOST_PES = 4, 65_536
+"""Processing elements of an Omega network."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -60,6 +60,7 @@ MOST_VCS = 32
 """A channel's states grow as its VCs, and the work as their cube."""
 
 MOST_DIMENSIONS = 6
+"""Dimensions of a torus: the model follows messages dimension by dimension."""
 
 HALVINGS = 24
 """Halvings of the range in which a saturation rate is sought."""

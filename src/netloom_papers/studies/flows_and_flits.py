@@ -65,6 +65,7 @@ ONE_LINK_LIMIT = 1.0
 """Per cent: how far the end of an incast may be off."""
 
 MOST_CYCLES = 4_000_000
+"""Cycles of a case. None takes nearly as many."""
 
 SHARINGS = {
     "in order": FlowLaw(),

@@ -102,6 +102,7 @@ def follow_all(tables, wiring, source, target, aux, most_hops):
 CLOSE = 1e-3  # cycles
 CLOSE_ENOUGH = 0.05
 MOST_ITERATIONS = 600
+"""Rounds after which a fixed point is not looked for any longer."""
 FAR = 1e6
 
 

@@ -217,6 +217,7 @@ THRESHOLD = 2
 """Flits by which a detour must be the shorter one, if nothing else is said."""
 
 MOST_THRESHOLD = 2**20
+"""Flits by which queues must differ, at most: no buffer holds as many."""
 
 
 class Plan(NamedTuple):

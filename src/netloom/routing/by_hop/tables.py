@@ -220,6 +220,7 @@ LOCAL = 2  # by the queues of the first ports of both ways
 ALONG = 3  # by the queues along both ways
 
 MOST_VCS = 64
+"""VCs of a channel: a set of them is a word of 64 bits."""
 MOST_PAIRS = 2**22
 """Most pairs of hosts of several ports: the ports of each pair are kept."""
 

@@ -161,7 +161,9 @@ SWITCHES = {"switch", "port"}
 """Components that make any other device a switch."""
 
 MOST_COUNT = 2**20
+"""Devices or parts of one kind that a file names."""
 MOST_ENDS = 2**22
+"""Ends of links that a file describes."""
 
 UNITS = {"gigabits_per_second": 1.0, "gigabytes_per_second": 8.0}
 """Gb/s of a unit of bandwidth."""

@@ -18,6 +18,7 @@ from netloom.topology import Cube, Topology
 SIZES = "64,256, START:STOP:STEP or START:STOP:xFACTOR"
 
 MOST_DIMENSIONS = 28
+"""Dimensions of a torus: with more, even sides of 2 make too many nodes."""
 
 
 def find_torus(on: str | Topology | Machine) -> Cube:

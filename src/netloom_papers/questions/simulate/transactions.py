@@ -43,6 +43,7 @@ AT_WORK = 0.9
 """Share of its time from which a processor counts as at work."""
 
 MOST_CONTEXTS = 256
+"""Hardware contexts of a processor."""
 
 
 in_cycles = partial(option, default=0, ge=0, le=2**24, unit=CYCLES)

@@ -688,6 +688,7 @@ FEW, EACH = 64, 8
 """Flows that begin or end at once are few up to so many, so many classes may be seen for each."""
 
 MOST_PATIENCE = 1024
+"""Changes after which it is looked at again whether classes are solved all together, at most."""
 
 ROUNDING = 2.0**-40
 

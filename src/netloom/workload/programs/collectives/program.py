@@ -46,6 +46,7 @@ FACTOR = 4.0
 """Between the sizes of a range that says none."""
 
 MOST_SIZES = 64
+"""Sizes of one question: each is run by each algorithm."""
 
 WANTED = "a size (64MB), several (1KB,1MB), or a range (1KB:1GB, by 4; 1KB:1GB:2, by 2)"
 
