@@ -183,7 +183,7 @@ class Setup(NamedTuple):
 
     Routers are ``staged`` if an attempt of either allocation takes several cycles. A packet may ask
     for ``several`` output ports. Of a ``far`` network, no near cache holds the state. See
-    ``known_of`` for what kernels know of it when they are compiled.
+    ``known_of`` for the fields whose values kernels have in their code.
     """
 
     num_nodes: int
@@ -270,7 +270,7 @@ USUAL_PORTS, USUAL_WORDS = 5, 4
 
 
 def known_of(setup: Setup, tables: Any, *, own: bool) -> str:
-    """Return what a kernel knows of a network when it is compiled: ``"words=1 staged=0"``.
+    """Return the fields whose values a kernel has in its code: ``"words=1 staged=0"``.
 
     One of its ``own`` knows all of router and routing. Of others there are few: for usual routers
     of 5 ports and of other shapes, for plain routers of direct networks, plain ones, and any.

@@ -204,7 +204,7 @@ def go_on(setup, state, cycle):
 
 @cache
 def compiled(known):
-    """Return the kernel that runs a network of which some fields are known. See ``layout.KINDS``.
+    """Return the kernel that runs a network of which some fields are known. See ``known_of``.
 
     What is known when it is compiled makes it smaller and faster.
     ``run(setup, tables, state, born, until)`` runs the cycles from ``clock.cycle`` to ``until`` and
