@@ -25,8 +25,7 @@ def test_counting_by_lines_equals_stamping_paths(data):
     routed = paths(topology, routing, source, target)
     stamped = measure_paths(routed, topology.num_channels, weights)
     for field in fields(counted):
-        both = getattr(counted, field.name), getattr(stamped, field.name)
-        assert both[0].tolist() == both[1].tolist(), field.name
+        assert np.array_equal(getattr(counted, field.name), getattr(stamped, field.name)), field
     walked = [counted.weighted_channel_load[path].max(initial=0) for path in routed]
     assert counted.heaviest_channel.tolist() == walked
 

@@ -33,7 +33,7 @@ CLOSE = 1e-9
 
 def same(one, other):
     """Whether two runs are equal to the last bit."""
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in TIMES)
+    return all(np.array_equal(one.rows[name], other.rows[name]) for name in TIMES)
 
 
 def equal(case):
@@ -72,7 +72,7 @@ def test_of_equal_times_the_lower_row_is_first(program, switch):
     case = Case(net, parse_routing("default", net), program, switch=float(switch))
     found, (_, rows) = played(case), readable(case)
     for name in (*TIMES, "last"):
-        assert getattr(found, name).tolist() == [getattr(row, name) for row in rows]
+        assert found.rows[name].tolist() == [getattr(row, name) for row in rows]
 
 
 @settings(max_examples=40)
@@ -156,7 +156,7 @@ def test_the_order_of_rows_changes_no_bit(case, seed, sharing):
         assume(sharing == "max-min")  # paths of a flow in circles
         raise
     other = played(replace(case, weights=case.weights[order]), table, sharing=sharing)
-    assert all(np.array_equal(getattr(one, name)[order], getattr(other, name)) for name in TIMES)
+    assert all(np.array_equal(one.rows[name][order], other.rows[name]) for name in TIMES)
     assert np.allclose(one.link_sizes, other.link_sizes, rtol=1e-12)
 
 
@@ -170,8 +170,8 @@ def test_other_units_give_the_same_run(case):
     half = replace(twice, latency=case.latency / 2, switch=case.switch / 2)
     faster = played(half, in_units(case.messages, 0.5, 1))
     for name in TIMES:
-        times = getattr(found, name)
-        assert np.array_equal(getattr(faster, name), np.where(times < 0, times, times / 2))
+        times = found.rows[name]
+        assert np.array_equal(faster.rows[name], np.where(times < 0, times, times / 2))
 
 
 @settings(max_examples=60)

@@ -115,7 +115,7 @@ def test_a_better_rank_order_is_found_run_and_written(tmp_path):
     assert {each.order for each in found.points} == {"given", "found"}
     assert np.array_equal(found.node_of, better["node_of"])
     file = tmp_path / "better.json"
-    assert SAVE_MAPPING.write(found, file, {}) == f"Mapping: {file}"  # not in rank order
+    assert SAVE_MAPPING.write(found, file) == f"Mapping: {file}"  # not in rank order
 
 
 def test_an_order_leaves_as_many_ranks_on_each_host():
@@ -171,7 +171,7 @@ def test_the_schedule_of_the_fastest_runs_in_the_same_time(tmp_path):
     )
     outputs = {each.name: each for each in by_verb("compare_collectives").outputs}
     file = tmp_path / "gather.goal"
-    assert "ring of 64 kB" in outputs["goal"].write(found, file, {})
+    assert "ring of 64 kB" in outputs["goal"].write(found, file)
     again = replay("leaf-spine:1x1x8", trace=str(file), engine="flow", **FAST)
     assert again.finish == pytest.approx(found.points[0].seconds)
 

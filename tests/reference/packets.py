@@ -77,8 +77,7 @@ def hits(rng, num_cells, rate, kind):
 
 def in_bursts(rng, arrivals, members, top, on, span):
     """Return (cycle, place) of the arrivals of a group of chains; ``on`` is moved on."""
-    group = made._Group(members.astype(np.int32), top, np.empty(0))
-    bursts = zip(*made._bursts(rng, arrivals, group.members, on, span), strict=True)
+    bursts = zip(*made._bursts(rng, arrivals, members.astype(np.int32), on, span), strict=True)
     cycles = [(int(begin) + k, int(place)) for begin, long, place in bursts for k in range(long)]
     share = min(1.0, top / arrivals.duty)
     return [cycles[cell] for cell in hits(rng, len(cycles), share, "bernoulli")]

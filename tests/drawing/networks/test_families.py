@@ -107,7 +107,7 @@ def test_the_matrix_of_groups_has_the_busiest_channel_of_each_pair(width):
 def test_a_square_of_a_cube_is_the_channel_that_leaves_its_node():
     net = topology("mesh:2x3x4")
     scene, _ = placed(net)
-    part, key = scene.channels  # the key has the busiest once more
+    key, part = scene.channels  # the key has the busiest once more
     assert key.channel.tolist() == part.channel[-1:].tolist()
     boxes = np.array([box[:4] for box in scene.boxes])
     assert len(boxes) == 2 * 6

@@ -620,7 +620,7 @@ def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
     for cut in cuts_of(topology, demand):
         if not (by_node and cut.kind == "host"):  # a node has the channels of all its hosts
             verb = {"out": "send", "in": "receive"}[cut.way]
-            yield cut.time / speed, f"{cut.name}: they {verb} {rate(cut.bandwidth * speed)}."
+            yield cut.time / speed, f"{cut.name} can {verb} {rate(cut.bandwidth * speed)}."
 
 
 def _cut(ranks: _Ranks, weights: Ints, *, backwards: bool) -> tuple[float, str]:

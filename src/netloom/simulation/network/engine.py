@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netloom.base.arrays import Ints
-from netloom.base.compilation import is_kept
 from netloom.base.errors import DeadlockError, InputError, NoRouteError
 from netloom.bounds.demand import listed_pairs
 from netloom.routing import (
@@ -162,6 +161,8 @@ class Engine:
         if special is None:
             special = RUN[own] >= EARNED or KEPT.get((own, compiled))
         if special is None:
+            from netloom.base.compilation import is_kept
+
             arguments = self.setup, self.routing.tables, self.state, *given
             special = KEPT[own, compiled] = is_kept(mine, *arguments)
         return mine if special else compiled(usual)
