@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from netloom.base import compilation
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network import engine as engines
 from netloom.simulation.network.engine import Engine
@@ -62,7 +63,7 @@ def test_a_large_network_asks_memory_ahead_of_time():
 def test_a_router_earns_its_kernel_by_flit_hops_and_answers_stay_the_same(monkeypatch):
     monkeypatch.setattr(engines, "RUN", engines.Counter())
     monkeypatch.setattr(engines, "KEPT", {})
-    monkeypatch.setattr(engines, "is_kept", lambda *_: False)
+    monkeypatch.setattr(compilation, "is_kept", lambda *_: False)
     monkeypatch.setattr(engines, "EARNED", 100)
     rng = np.random.default_rng(1)
     rows = np.zeros((200, 6), np.int32)
@@ -88,7 +89,7 @@ def test_a_router_earns_its_kernel_by_flit_hops_and_answers_stay_the_same(monkey
 
 def test_a_kept_kernel_is_taken_at_once(monkeypatch):
     monkeypatch.setattr(engines, "KEPT", {})
-    monkeypatch.setattr(engines, "is_kept", lambda *_: True)
+    monkeypatch.setattr(compilation, "is_kept", lambda *_: True)
     engine = engine_of("mesh:4x4", Router(vcs=3))
     kernel = partial(str.upper)
     assert engine.compiled(kernel) == engine._known[0].upper()
