@@ -205,7 +205,7 @@ class CollectiveSchedule(Answer):
         return Verdict(mark, said, lines, following, note)
 
     def _said(self) -> tuple[str, str]:
-        from netloom.phases.collectives.synthesis import BY_TREES
+        from netloom.phases.collectives.synthesis import BY_TREES, ON_TABLES
 
         speed, few = self.speed, self.few_steps
         took = units.seconds(speed.finish_seconds)
@@ -221,12 +221,14 @@ class CollectiveSchedule(Answer):
         if speed.by_latency:
             part = part_of(speed.latency_share)
             return "fine", f"As fast as latencies allow: {took}, {part} of it latency."
-        only_trees = speed.bound.startswith(BY_TREES)
-        what = "best that pairs of trees can reach" if only_trees else "best possible"
+        what, mark = "best possible", "fine" if speed.efficiency >= figures.NEAR else "limited"
+        if speed.bound.startswith(BY_TREES):
+            what = "best that pairs of trees can reach"
+        elif mark == "limited" and (self.method == ON_TABLES or "groups of" in speed.bound):
+            what = "bound"  # which may be out of reach
         fast, most = (
             units.rate(each, 4) for each in (speed.algorithm_bandwidth, speed.bound_bandwidth)
         )
-        mark = "fine" if speed.efficiency >= figures.NEAR else "limited"
         return mark, f"{part_of(speed.efficiency)} of the {what}: {fast} of {most}."
 
     def figure_lines(self, width: int) -> list[str]:
