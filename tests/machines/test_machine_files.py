@@ -69,8 +69,8 @@ def test_every_key_is_a_field(described):
     assert (found.hop_us, found.overhead_us) == (0.3, 1.2)
     assert (found.flit_bytes, found.packet_bytes) == (64, 4096)
     assert [tuple(dict(each).values()) for each in found.links] == [
-        ("hosts", 12_500, 0.15),
-        (("leaf0", "spine*"), 50_000, None),
+        ("hosts", 12_500, 0.15, None),
+        (("leaf0", "spine*"), 50_000, None, None),
     ]
     assert found.router == router("single-cycle", vcs=2)
     costs = [tuple(dict(each).values()) for each in found.message_costs]

@@ -1,10 +1,14 @@
 from .named_machines import (
     OF_FILE as OF_FILE,
-    LinkClass as LinkClass,
     Machine as Machine,
-    MessageCost as MessageCost,
     link_classes as link_classes,
     machine as machine,
     machine_names as machine_names,
     names_machine as names_machine,
+)
+from .tables import (
+    Computer as Computer,
+    LinkClass as LinkClass,
+    MessageCost as MessageCost,
+    Protocol as Protocol,
 )

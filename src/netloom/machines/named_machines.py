@@ -27,16 +27,29 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, ValidationError
+from pydantic import BeforeValidator, Field, InstanceOf, ValidationError
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure, unseen
 from netloom.base.spec import parse_sides, split_spec
 from netloom.base.textfiles import find_lines, read_text
-from netloom.base.units import RATE, SIZE, TIME, Quantity, parse_rate, parse_seconds, rate, seconds
+from netloom.base.units import parse_rate, parse_seconds, rate, seconds
 from netloom.base.words import listed
-from netloom.simulation.network.routers import Router, router
+from netloom.machines.tables import (
+    Bytes,
+    Computer,
+    LinkClass,
+    MessageCost,
+    Protocol,
+    Rate,
+    Share,
+    Table,
+    Time,
+    router_of,
+    whole,
+)
+from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 from netloom.topology.cubes import Cube
@@ -192,99 +205,20 @@ OF_FILES = ("graph", "fabric")
 WANTED = "a machine file, .toml"
 
 
-def _with_unit(quantity: Quantity, given: Any) -> Any:
-    """Return a value exactly. A number without a unit is none, except 0 of times."""
-    plain = given == 0 and isinstance(given, int | float) and quantity is TIME
-    if isinstance(given, str) or plain:
-        return quantity.exact(str(given), where="")
-    raise InputError("", f"{given!r} without a unit", quantity.wanted)
+PROTOCOLS = Path(__file__).with_name("protocols.toml")
+"""Protocols of libraries, by the library's name."""
 
 
-def _bytes(given: Any) -> float:
-    found = SIZE.parse(given, where="")
-    if found == 0:
-        raise InputError("", repr(given), f"{SIZE.wanted}: above 0")
-    return whole(found)
+def _protocols(given: Any) -> Any:
+    """Return the rows of protocols, of a library by its name."""
+    import tomllib
 
-
-def _ends(given: Any) -> str | tuple[str, str]:
-    if isinstance(given, str):
-        return given
-    if isinstance(given, list) and len(given) == 2 and all(isinstance(e, str) for e in given):
-        return given[0], given[1]
-    raise InputError("", repr(given), 'a class such as "hosts", or ["leaf*", "spine*"]')
-
-
-def whole(value: float) -> float:
-    """Return a whole number as such."""
-    return int(value) if value.is_integer() else value
-
-
-Rate = Annotated[float, BeforeValidator(lambda given: float(_with_unit(RATE, given) / 10**6))]
-Time = Annotated[float, BeforeValidator(lambda given: float(_with_unit(TIME, given) * 10**6))]
-Bytes = Annotated[int | float, BeforeValidator(_bytes)]
-
-
-def _router(given: Any) -> Router | None:
-    """Return the router of fields, and perhaps of the preset that they change."""
-    if not isinstance(given, dict):
-        raise InputError("", repr(given), "a table")
-    fields = dict(given)
-    preset = fields.pop("preset", "three-stage")
-    try:
-        return router(str(preset), **fields)
-    except TypeError:
-        found = ", ".join(f"{key} = {value!r}" for key, value in fields.items())
-        raise InputError("", found, "numbers and words") from None
-
-
-class Table(BaseModel):
-    """A table of a machine file, whose keys are called as the file calls them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class LinkClass(Table):
-    """Some of a network's links, both directions, and what a machine says of them.
-
-    Attributes
-    ----------
-    between
-        A word of ``link_classes``, or two patterns of the names of hosts and routers.
-    bandwidth_bytes_per_us
-        Of each channel. None where it is that of the other links.
-    latency_us
-        Of each channel with the router that it leaves. None as well.
-    """
-
-    between: Annotated[Any, BeforeValidator(_ends)] = Field(
-        description='a class such as "hosts", or ["leaf*", "spine*"]'
-    )
-    bandwidth_bytes_per_us: Rate | None = Field(None, alias="bandwidth")
-    latency_us: Time | None = Field(None, alias="latency")
-
-    @property
-    def words(self) -> str:
-        """What it is called in messages."""
-        return self.between if isinstance(self.between, str) else " and ".join(self.between)
-
-
-class MessageCost(Table):
-    """Time of a message of at most ``up_to_bytes``: startup_us + per_byte_us × its bytes.
-
-    Attributes
-    ----------
-    up_to_bytes
-        Largest message that this line holds for. Infinite in the last.
-    startup_us
-        α, microseconds that every message costs.
-    per_byte_us
-        β, microseconds a byte.
-    """
-
-    up_to_bytes: Bytes = Field(inf, alias="up_to")
-    startup_us: Time = Field(alias="startup", description=TIME.wanted)
-    per_byte_us: Time = Field(alias="per_byte", description=TIME.wanted)
+    if not isinstance(given, str):
+        return tuple(given)
+    known = tomllib.loads(PROTOCOLS.read_text(encoding="utf-8"))
+    if given not in known:
+        raise InputError("", repr(given), f"rows, or one of {', '.join(known)}")
+    return tuple(known[given])
 
 
 class Machine(Table):
@@ -325,6 +259,16 @@ class Machine(Table):
     router
         The simulator's router that is closest to the machine's, if enough about that is public.
         ``notes`` says what is approximated.
+    efficiency
+        Payload over what a channel carries. Times use it, bounds never do.
+    adding_bytes_per_us, copy_bytes_per_us
+        Bytes per microsecond that a rank adds, and that it reorders. None where they cost nothing.
+    start_us
+        Microseconds that every collective takes to start.
+    computer
+        The inside of its computers. None where a computer is a host.
+    protocols
+        How its library runs rings and trees. ``nccl`` in a file names the rows of NCCL.
 
     Examples
     --------
@@ -343,10 +287,16 @@ class Machine(Table):
     hop_us: Time = Field(0.0, alias="latency")
     packet_bytes: Bytes | None = None
     message_costs: tuple[MessageCost, ...] = Field((), strict=False)
-    router: Annotated[InstanceOf[Router] | None, BeforeValidator(_router)] = None
+    router: Annotated[InstanceOf[Router] | None, BeforeValidator(router_of)] = None
     overhead_us: Time | None = Field(None, alias="overhead")
     links: tuple[LinkClass, ...] = Field((), strict=False)
     ties: Literal["either", "+"] = "either"
+    efficiency: Share = 1.0
+    adding_bytes_per_us: Rate | None = Field(None, alias="adding_rate")
+    copy_bytes_per_us: Rate | None = Field(None, alias="copy_rate")
+    start_us: Time = Field(0.0, alias="start")
+    computer: Computer | None = None
+    protocols: Annotated[tuple[Protocol, ...], BeforeValidator(_protocols)] = ()
 
     def routing(self, asked: T) -> T | str:
         """Return a routing as the machine has it: adaptive ones with its rule of ties.
