@@ -210,15 +210,16 @@ PROTOCOLS = Path(__file__).with_name("protocols.toml")
 
 
 def _protocols(given: Any) -> Any:
-    """Return the rows of protocols, of a library by its name."""
+    """Return the rows of protocols. A library's name stands for its rows."""
     import tomllib
 
-    if not isinstance(given, str):
-        return tuple(given)
     known = tomllib.loads(PROTOCOLS.read_text(encoding="utf-8"))
-    if given not in known:
-        raise InputError("", repr(given), f"rows, or one of {', '.join(known)}")
-    return tuple(known[given])
+    found = list[Any]()
+    for each in [given] if isinstance(given, str) else given:
+        if isinstance(each, str) and each not in known:
+            raise InputError("", repr(each), f"rows, or one of {', '.join(known)}")
+        found += known[each] if isinstance(each, str) else [each]
+    return tuple(found)
 
 
 class Machine(Table):
@@ -268,7 +269,7 @@ class Machine(Table):
     computer
         The inside of its computers. None where a computer is a host.
     protocols
-        How its library runs rings and trees. ``nccl`` in a file names the rows of NCCL.
+        How its libraries run algorithms. In a file ``nccl`` and ``mscclpp`` stand for their rows.
 
     Examples
     --------
