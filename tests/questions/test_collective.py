@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from netloom import compare_collectives, replay
 from netloom.drawing.names import NAME_LINE as LINE, apart
+from netloom.machines.libraries import ROWS as OF_LIBRARIES
 from netloom.phases import exchanges as prepared
 from netloom.questions.outputs import SAVE_MAPPING
 from netloom.questions.register import by_verb
@@ -132,8 +133,7 @@ def test_an_order_leaves_as_many_ranks_on_each_host():
 
 def test_pipelines_grow_as_longer_ones_do():
     """A chain in more chunks than are run takes what one takes that is run whole."""
-    from netloom.machines.libraries import ROWS as OF_LIBRARIES
-from netloom.simulation import collectives as runs
+    from netloom.simulation import collectives as runs
 
     size, options = "1GB", {"algorithm": "chain", **FAST}
     whole = compare_collectives("broadcast", "leaf-spine:1x1x6", size=size, **options).points[0]
