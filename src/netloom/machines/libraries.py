@@ -217,7 +217,7 @@ class Library:
         if collective in TRIPS:
             found.append(RINGS)
         if collective in gathers:
-            found += [RAILS] * (computers > 1) + [ALL_PAIRS] * (ranks**2 <= MOST_PAIRS)
+            found.append(RAILS if computers > 1 else ALL_PAIRS)
         if collective == "all-reduce":
             found += [TREES] * (computers > 1)
             found += [IN_SWITCH] * (computers == 1 and self.adding is not None)
@@ -239,7 +239,7 @@ class Library:
         if algorithm == IN_SWITCH:
             return 1, 0
         if algorithm == ALL_PAIRS:
-            return trips, trips * several
+            return trips, 0
         return trips * (gpus - 1), trips * (computers - 1)
 
     def sends(self, collective: str, algorithm: str) -> Iterator[Sends]:

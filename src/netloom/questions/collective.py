@@ -19,6 +19,7 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.timelines import Timeline
+from netloom.machines.libraries import ROWS as OF_LIBRARIES
 from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
@@ -318,7 +319,7 @@ class CollectiveTimes(Answer):
 
         if self.reordered and self.reordered.better:
             return self.again(rankfile="ranks.txt")
-        if mark == "fine":
+        if mark == "fine" or last.algorithm in OF_LIBRARIES:
             return ""
         if not self.reordered and last.held_by != "latency":
             return self.again(reorder=True)

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, SkipValidation
 
 from netloom.base import units
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import parse_seconds
@@ -21,6 +21,7 @@ from netloom.machines.named_machines import (
     Clock,
     clock_of,
     clock_of_engine,
+    with_channels,
     with_latencies,
 )
 from netloom.mapping.allocation import place_program
@@ -38,7 +39,7 @@ from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import MOST_RANKS, ROOTED, algorithms_of
-from netloom.workload.programs.collectives.program import parse_sizes
+from netloom.workload.programs.collectives.program import bus_factor, parse_sizes
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
@@ -251,10 +252,16 @@ class PreparedCollective:
         """Return what no algorithm, order or routing can beat."""
         from netloom.phases.collectives.trees import least_time
 
-        clock = self.clock
+        clock, network = self.clock, self.network
+        if self.library is not None and self.library.adding and collective == "all-reduce":
+            # where switches add, a GPU sends its vector once and receives the sum once
+            ranks, inner = len(host_of), network.whole.inner_channels
+            less = np.where(inner, bus_factor(collective, ranks), 1.0)
+            rates = network.whole.channel_bandwidth * less
+            network = with_channels(network, rates, network.whole.channel_cycles)
         return least_time(
             collective,
-            self.network,
+            network,
             host_of,
             root=root,
             bytes_per_second=clock.bytes_per_second,
@@ -339,7 +346,9 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     host_of = place_program(question.mapping, ring(ranks), topology, **where)
     check_apart(topology, host_of)
     alone = topology.num_nodes == topology.num_hosts
-    owner = None if question.count_inside_nodes or alone else topology.local_group
+    group = topology.local_group
+    alone |= len(distinct(group)) == topology.num_hosts  # the network shows the inside of nodes
+    owner = None if question.count_inside_nodes or alone else group
     runner = _of_flows(flows, host_of, owner)
     library, library_names = _library(question, flows, host_of, machine)
     if library_names and question.algorithm == "all" and machine and machine.protocols:
