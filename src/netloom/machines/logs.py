@@ -482,4 +482,5 @@ def _run_of(said: Mapping[str, str], where: str) -> tuple[Any, ...]:
     algorithm = first("algorithm", "algo_name") or how.rstrip(")")
     run = first("run", "timestamp", "machine")
     library = " ".join(filter(None, (first("library", "mpi_lib"), said.get("mpi_lib_version"))))
-    return run, library, collective, ranks, "" if algorithm.startswith("default") else algorithm
+    chosen = re.fullmatch(r"default([-_](default|ompi|mpich|nccl))?", algorithm)
+    return run, library, collective, ranks, "" if chosen else algorithm

@@ -12,10 +12,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from netloom.base import units
 from netloom.base.arrays import Floats
@@ -42,6 +44,10 @@ MATTERS = 0.2
 
 LEAST_ERROR = 0.01
 """Of measured times, as a part of them."""
+
+STARTS, MOST_STARTS = (0.0, 0.3, -0.3), 4
+"""Constants from which searches begin, as what is slower than something else tells nothing, and how
+many of their combinations are taken: the nearest."""
 
 MICROSECONDS = 10.0
 """The unit of added starts, so that all constants are about 1."""
@@ -150,11 +156,13 @@ def fitted(
     measured = np.log([points[at].measured for at in rows])
     kinds = [*KINDS] if machine.protocols else [kind for kind in KINDS if kind.key != "protocols"]
 
-    def off(values: Floats) -> Floats:
-        return _logarithms([run for run, _ in known], kinds, values) - measured
+    def off(values: ArrayLike) -> Floats:
+        return _logarithms([run for run, _ in known], kinds, np.asarray(values)) - measured
 
     while kinds:
-        found = least_squares(off, np.zeros(len(kinds)), diff_step=1e-4)
+        starts = sorted(product(STARTS, repeat=len(kinds)), key=lambda each: _squared(off(each)))
+        solved = [least_squares(off, each, diff_step=[1e-4]) for each in starts[:MOST_STARTS]]
+        found = min(solved, key=lambda each: _squared(each.fun))
         spread = max(float(np.sqrt(np.mean(found.fun**2))), LEAST_ERROR)
         slopes = np.asarray(found.jac)
         most = np.abs(slopes).max(axis=0)
@@ -181,6 +189,10 @@ def fitted(
     by = {each.kind.key: each.value for each in told}
     misfit = float(np.sqrt(np.mean(found.fun**2)))
     return Fitted(_changed(machine, by), told, untold, misfit)
+
+
+def _squared(values: Floats) -> float:
+    return float(values @ values)
 
 
 def _logarithms(runs: Sequence[Run], kinds: Sequence[Kind], values: Floats) -> Floats:
