@@ -27,6 +27,7 @@ from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import outputs, terminal
 from netloom.questions.answers import Answer, Grade, Parts, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective
+from netloom.questions.fitted import FIT
 from netloom.questions.measured import Measured, compared, prepare_measured
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
@@ -609,6 +610,7 @@ GOAL = outputs.Output(
         ),
         GOAL,
         outputs.perfetto_output(_refuse_cycles),
+        FIT,
         outputs.SAVE_MAPPING,
         outputs.rank_file_output(_refuse_ranks, lambda answer: np.unique(answer.ready.host_of)),
     ),
@@ -716,7 +718,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         for _, part in ready.runs:
             if (own := len(part.host_of)) not in times:
                 least = part.bound(question.collective, question.root, part.host_of)
-                times[own] = _by_algorithm(_timed(part, part.algorithms, least, named=named)[0])
+                timed, _ = _timed(part, part.algorithms, least, named=named)
+                times[own] = _by_algorithm([*timed, *_expected(part, least)])
         measured = compared(question, ready, times)
     program, inside, flows = ready.program, ready.node_of_host is not None, OnFlows.of(ready.flows)
     if program is not None:  # whose messages do not share channels

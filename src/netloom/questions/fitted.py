@@ -45,6 +45,9 @@ MATTERS = 0.2
 LEAST_ERROR = 0.01
 """Of measured times, as a part of them."""
 
+ABOVE = 0.03
+"""Of a rate above that of its wire, what is taken for noise."""
+
 STARTS, MOST_STARTS = (0.0, 0.3, -0.3), 4
 """Constants from which searches begin, as what is slower than something else tells nothing, and how
 many of their combinations are taken: the nearest."""
@@ -216,8 +219,8 @@ def _changed(machine: Machine, by: dict[str, float]) -> Machine:
     """
 
     def share(was: float | None, factor: float, what: str) -> float | None:
-        if was is None or was * factor <= 1:
-            return was and was * factor
+        if was is None or was * factor <= 1 + ABOVE:
+            return was and min(was * factor, 1.0)
         found = f"{what} at {was * factor:.3g} times the machine's bandwidth"
         raise InputError("fit", found, "a machine with the bandwidth of its wires")
 
@@ -283,7 +286,7 @@ def _lines(table: Table) -> list[str]:
 
 def _word(value: Any) -> str:
     """Return a value as TOML has it."""
-    return json.dumps(value, ensure_ascii=False)
+    return f"{value:.9g}" if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
 
 
 # -- the output ------------------------------------------------------------------------------------
