@@ -353,8 +353,13 @@ def compared(
     if not points:
         wanted = f"one that runs here: {listed([*times[len(ready.host_of)]], 9)}"
         raise InputError("measured", f"the algorithms {listed(skipped)}", wanted)
+    found: tuple[Explanation, ...] = ()
+    if ready.library is not None:
+        from netloom.questions.defects import explained
+
+        found = explained(points, question.collective, ready.library)
     return Measured(
-        points=tuple(points), band_source=source, explanations=(), skipped=tuple(skipped)
+        points=tuple(points), band_source=source, explanations=found, skipped=tuple(skipped)
     )
 
 
