@@ -56,6 +56,9 @@ FLIT_BYTES = 64
 MOST_WORK = 5e8
 """Most flits times channels of all runs of a question: a minute or two."""
 
+MOST_BESIDE = 512
+"""Most ranks of algorithms that nobody named, beside those of libraries."""
+
 MOST_ROWS = 2**21
 """Most messages of all runs of a question."""
 
@@ -351,9 +354,15 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     owner = None if question.count_inside_nodes or alone else group
     runner = _of_flows(flows, host_of, owner)
     library, library_names = _library(question, flows, host_of, machine)
-    if library_names and question.algorithm == "all" and machine and machine.protocols:
-        known = ()  # of others nobody says what a hop takes
-    algorithms, left_out = _algorithms(question, known, library_names, runner, len(sizes))
+    beside = ""
+    if library_names and question.algorithm == "all":
+        if machine and machine.protocols:
+            beside = "no protocols of the machine; name it to run it"
+        elif ranks > MOST_BESIDE:
+            beside = f"more than {MOST_BESIDE} ranks, message by message; name it to run it"
+    algorithms, left_out = tuple[Algorithm, ...](), dict.fromkeys(known, beside)
+    if not beside:
+        algorithms, left_out = _algorithms(question, known, library_names, runner, len(sizes))
     program, flit_source = None, ""
     if question.engine != "flow":
         program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
