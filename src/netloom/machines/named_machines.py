@@ -72,9 +72,10 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     """Return the words for classes of channels that a network knows, bool[num_channels] each.
 
     ``routers`` are the channels between routers, ``hosts`` those of hosts, which direct networks do
-    not list, and ``inside`` those inside computers. Dragonflies know ``local`` and ``global``, those between groups. Fat trees ``levels
-    1-2``, where level 1 has the hosts, and so on. Cubes and HyperX ``dimension 0``, the first side
-    of their spec, and so on. Of a network with broken parts it is that of the whole.
+    not list, and ``inside`` those inside computers. Dragonflies know ``local`` and ``global``,
+    those between groups. Fat trees ``levels 1-2``, where level 1 has the hosts, and so on. Cubes
+    and HyperX ``dimension 0``, the first side of their spec, and so on. Of a network with broken
+    parts it is that of the whole.
 
     Examples
     --------
@@ -86,11 +87,16 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     """
     whole = network.whole
     inside = whole.num_network_channels
-    found = {"routers": np.arange(whole.num_channels) < inside}
-    if whole.ports_listed:
-        found["hosts"] = ~found["routers"]
     routers, family = whole.routers, whole.family or whole.routers.family
     source, target = routers.channel_source, routers.channel_target
+    ports = np.arange(whole.num_channels) >= inside
+    ports[:inside] = np.isin(source, whole.cards) | np.isin(target, whole.cards)
+    found = {"routers": ~ports & ~whole.inner_channels}
+    if whole.ports_listed:
+        found["hosts"] = ports & ~whole.inner_channels
+    if whole.inner_channels.any():
+        found["inside"] = whole.inner_channels
+    source, target = whole.switch_of[source], whole.switch_of[target]  # of cards their routers
     inner = {}  # the family's, of channels between routers
     if isinstance(routers, Cube):
         axis = np.repeat(np.arange(len(routers.sides)), 2 * routers.direction_channels)
@@ -101,7 +107,7 @@ def link_classes(network: Topology) -> dict[str, Bools]:
             inner[f"dimension {dimension}"] = one != other
     elif isinstance(family, DragonflyShape):
         local = source // family.routers == target // family.routers
-        inner = {"local": local, "global": ~local}
+        inner = {"local": local & (source != target), "global": ~local}
     elif isinstance(family, TreeShape):
         level = np.repeat(
             np.arange(1, family.levels + 1),
@@ -110,10 +116,12 @@ def link_classes(network: Topology) -> dict[str, Bools]:
         if family.router_at is not None:
             level[family.router_at] = level.copy()
         lower = np.minimum(level[source], level[target])
-        inner = {f"levels {each}-{each + 1}": lower == each for each in range(1, family.levels)}
-    if whole.inner_channels.any():
-        found["inside"] = whole.inner_channels
-        found["hosts"] = found["hosts"] & ~found["inside"]
+        lower[source == target] = 0  # between a card and its router
+        cards = int(family.sharing > 1)  # which are a level of routers
+        inner = {
+            f"levels {each}-{each + 1}": lower == each + cards
+            for each in range(1, family.levels - cards)
+        }
     for word, members in inner.items():
         found[word] = np.append(members, np.zeros(whole.num_channels - inside, np.bool_))
     return found
