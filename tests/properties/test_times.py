@@ -10,8 +10,7 @@ from hypothesis import given, settings
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.machines import machine, machine_names
-from netloom.machines import MessageCost
+from netloom.machines import MessageCost, machine, machine_names
 from netloom.workload import process_graph
 from netloom.workload.programs.trace_files import read_trace
 

@@ -25,6 +25,7 @@ from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.traces import run_trace
 from netloom.topology import Cube, Topology
+from netloom.topology.core import FoldedShape
 from netloom.workload import ProcessGraph, process_graph
 from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
 from netloom.workload.programs.collectives.program import (
@@ -467,6 +468,9 @@ def fits_of(topology: Topology, host_of: Ints) -> dict[str, Any]:
         wraps = all(wrap or side <= 2 for side, wrap in zip(cube.sides, cube.wraps, strict=True))
         if wraps and np.array_equal(router[host_of], np.arange(cube.num_routers)):
             torus = tuple(map(int, cube.sides))
+    shape = topology.whole.family
+    if isinstance(shape, FoldedShape) and np.array_equal(host_of, np.arange(topology.num_hosts)):
+        torus = shape.sides
     owner = topology.node_of_host[host_of]
     blocks = np.flatnonzero(np.diff(owner, prepend=-1))
     lengths = np.diff(blocks, append=len(owner))
