@@ -1,4 +1,4 @@
-"""Tori folded into meshes of more dimensions, as the Tofu networks of K and Fugaku give them to jobs.
+"""Tori folded into meshes of more dimensions, as Tofu networks give them to jobs.
 
 A side of 4 is the circle 00, 01, 11, 10 over two sides of 2. In general the nodes of a side follow
 a reflected Gray code over its factors, of which a 2 is the slowest, so that the last is a neighbor
@@ -21,7 +21,7 @@ from netloom.topology.core import FoldedShape, Topology, attach_hosts
 from netloom.topology.cubes import cube
 
 LONG_AND_SHORT = {1: ((3, 3),), 2: ((1, 2), (2, 1)), 3: ((1, 1),) * 3}
-"""By the number of sides: of how many long dimensions and of 2 each is made, of X, Y, Z, A, B, C."""
+"""By the number of sides: of how many long dimensions, and of how many of 2, each is made."""
 
 
 def folded(sides: Sequence[int], mesh: Sequence[int] = (), *, name: str) -> Topology:
@@ -64,8 +64,8 @@ def folded(sides: Sequence[int], mesh: Sequence[int] = (), *, name: str) -> Topo
         places = (places[:, None] * side + _circle(parts)).ravel()
     wraps = [len(parts) == 1 for parts in factors for _ in parts]
     wired = cube([part for parts in factors for part in parts], wraps)
-    found = attach_hosts(wired, places, name=name)
-    return replace(found, family=FoldedShape(tuple(sides)))
+    whole = attach_hosts(wired, places, name=name)
+    return replace(whole, family=FoldedShape(tuple(sides)))
 
 
 def _circle(parts: Sequence[int]) -> Ints:
@@ -75,7 +75,7 @@ def _circle(parts: Sequence[int]) -> Ints:
     for each in reversed(order):  # the fastest digit first, which turns back each time
         rest, digit = np.divmod(rest, parts[each])
         at[each] = np.where(rest % 2, parts[each] - 1 - digit, digit)
-    return np.ravel_multi_index(tuple(at), tuple(parts))
+    return np.asarray(np.ravel_multi_index(tuple(at), tuple(parts)))
 
 
 def _usual(sides: Sequence[int]) -> list[list[int]]:
