@@ -32,9 +32,9 @@ class CountedLinks(NamedTuple):
     """One count: its line, what it is of, the ranks, and both numbers of packets or links."""
 
     line: int
-    what: str
+    algorithm: str
     ranks: int
-    counted: float
+    measured: float
     predicted: float
 
 
@@ -79,7 +79,7 @@ def _count(cell: str, where: str) -> float:
 
 
 def _load(network: Topology, source: ArrayLike, target: ArrayLike) -> Ints:
-    """Return how many messages cross each channel, one a pair."""
+    """Return how many messages cross each channel, one per pair."""
     from netloom.contention import measure_loads
     from netloom.routing.parse import parse_routing
 

@@ -116,7 +116,7 @@ class MeasuredSet(Table):
 
 
 class Row(NamedTuple):
-    """A measured time: ``bytes`` are those of one rank's whole buffer."""
+    """A measured time in seconds. ``bytes`` are those of one rank's whole buffer."""
 
     line: int
     run: str
@@ -126,7 +126,7 @@ class Row(NamedTuple):
     collective: str
     algorithm: str
     bytes: float
-    seconds: float
+    measured: float
 
 
 def _first(told: Mapping[str, T], row: Row) -> T | None:

@@ -131,8 +131,7 @@ def point_by_point(plot: Plot) -> Grid:
 
 def of_machines(result: Account) -> Lines:
     """Yield the errors by class of rows and size, and whether the right algorithms are named."""
-    told = result.summary()
-    if told:
+    if told := result.summary():
         yield from ("", *_table([head.lstrip(":") for head in SUMMARY], told, ("size", "goal")))
     if result.choices:
         yield from (
