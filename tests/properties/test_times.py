@@ -10,8 +10,7 @@ from hypothesis import given, settings
 
 import netloom as nl
 from netloom.base.errors import InputError
-from netloom.machines import machine, machine_names
-from netloom.machines import MessageCost
+from netloom.machines import MessageCost, machine, machine_names
 from netloom.workload import process_graph
 from netloom.workload.programs.trace_files import read_trace
 
@@ -24,7 +23,7 @@ FLITS = st.sampled_from([None, 1, 3, 8, 32, 1000])
 
 
 def test_every_machine_is_tried():
-    assert set(SMALL) == set(machine_names())
+    assert set(SMALL) == {name for name in machine_names() if machine(name).topology}
 
 
 def sent(draw):

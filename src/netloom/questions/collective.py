@@ -19,6 +19,7 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.timelines import Timeline
+from netloom.machines.libraries import ROWS as OF_LIBRARIES
 from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
@@ -318,7 +319,7 @@ class CollectiveTimes(Answer):
 
         if self.reordered and self.reordered.better:
             return self.again(rankfile="ranks.txt")
-        if mark == "fine":
+        if mark == "fine" or last.algorithm in OF_LIBRARIES:
             return ""
         if not self.reordered and last.held_by != "latency":
             return self.again(reorder=True)
@@ -418,9 +419,8 @@ class CollectiveTimes(Answer):
 
     @property
     def fastest(self) -> tuple[Point, collectives.Algorithm]:
-        """The fastest algorithm at the largest size."""
-        best = self.at(self.sizes[-1])[0]
-        return best, self.ready.named(best.algorithm)
+        """The fastest algorithm at the largest size whose messages are run one by one."""
+        return _fastest_run(self.ready, self.points)
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went, by rank.
@@ -497,6 +497,18 @@ def fastest_first(points: Iterable[Point], size: float, order: str = GIVEN) -> l
     """Return all algorithms of messages at a size, the fastest first. Of equal ones the first."""
     here = (each for each in points if (each.size, each.order) == (size, order))
     return sorted((each for each in here if each.algorithm != PHASES), key=attrgetter("seconds"))
+
+
+def _fastest_run(
+    ready: PreparedCollective, points: Iterable[Point]
+) -> tuple[Point, collectives.Algorithm]:
+    """Return the fastest algorithm at the largest size of those that are run one by one."""
+    run = {each.name: each for each in ready.algorithms}
+    for best in fastest_first(points, ready.sizes[-1]):
+        if best.algorithm in run:
+            return best, run[best.algorithm]
+    found = f"{listed(ready.library_names)}, whose messages are not run one by one"
+    raise InputError("algorithm", found, "another beside it, such as ring")
 
 
 def _near(point: Point) -> str:
@@ -592,6 +604,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     bound = ready.bound(question.collective, question.root, ready.host_of)
     named = question.algorithm != "all"
     points, stuck = _timed(ready, ready.algorithms, bound, named=named)
+    points += _expected(ready, bound)
     if (exchange := ready.exchange) is not None:
         with patience(f"Compiling {counted(len(exchange), 'connection', ',')}"):
             plans = phase_plans(
@@ -620,9 +633,9 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             points.append(_point(ready, bound, size, plan.timed(size), ran))
     last = ready.sizes[-1]
     best = fastest_first(points, last)[0]
-    algorithm = ready.named(best.algorithm)
     better = None
     if question.reorder:
+        best, algorithm = _fastest_run(ready, points)
         runner = ready.runner(ready.host_of)
         better = reordered(algorithm, runner, best.size, best.seconds, seed=question.seed)
         if better.better:
@@ -647,7 +660,11 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     if (unbroken := ready.whole) is not None:
         least = unbroken.bound(question.collective, question.root, unbroken.host_of)
         there, _ = _timed(unbroken, unbroken.algorithms, least, named=named)
-        same = unbroken.runner(ready.host_of).timed(algorithm, last).seconds
+        if best.algorithm in ready.library_names:
+            same = None
+        else:
+            runner, own = unbroken.runner(ready.host_of), ready.named(best.algorithm)
+            same = runner.timed(own, last).seconds
         network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
         run_here = {each.name for each in ready.algorithms} - left_out.keys()
         whole = Whole(
@@ -722,7 +739,7 @@ def _timed(
     """
     runner = ready.runner(ready.host_of if host_of is None else host_of)
     found, stuck, steps = list[Point](), dict[str, str](), len(ready.sizes) + 1
-    what = f"{algorithms[0].collective} on {ready.network.name}"
+    what = f"{ready.collective} on {ready.network.name}"
     with counting(len(algorithms) * steps, what) as tell:
         for place, each in enumerate(algorithms):
             tell(place * steps)
@@ -751,6 +768,27 @@ def _timed(
     return found, stuck
 
 
+def _expected(ready: PreparedCollective, bound: LeastTime) -> list[Point]:
+    """Return what algorithms take as libraries run them on computers with an inside."""
+    found = list[Point]()
+    for name in ready.library_names:
+        assert ready.library is not None
+        which = ready.collective, name
+        crossed = ready.library.crossed(*which)
+        ran = {
+            "algorithm": name,
+            "order": GIVEN,
+            "empty_seconds": ready.library.timed(*which, 0.0).seconds,
+            "steps": round(sum(ready.library.hops(*which))),
+            "num_messages": crossed.pairs,
+            "inside_share": None if ready.node_of_host is None else crossed.free,
+            "at_once": False,
+        }
+        for size in ready.sizes:
+            found.append(_point(ready, bound, size, ready.library.timed(*which, size), ran))
+    return found
+
+
 def _point(
     ready: PreparedCollective,
     bound: LeastTime,
@@ -760,8 +798,8 @@ def _point(
 ) -> Point:
     """Return what one run of an algorithm comes to. ``ran``: its figures that any size shares."""
     speed, least = size / run.seconds if size else None, bound.seconds(size)
-    (algorithm, *_), ranks = ready.algorithms, len(ready.host_of)
-    bus = None if speed is None else speed * bus_factor(algorithm.collective, ranks)
+    ranks = len(ready.host_of)
+    bus = None if speed is None else speed * bus_factor(ready.collective, ranks)
     busy = run.link_seconds / run.seconds if run.seconds else 0.0
     held_by = "channel" if busy >= MOSTLY else "waiting"
     if ran["empty_seconds"] >= MOSTLY * run.seconds:

@@ -9,17 +9,19 @@ import numpy as np
 from pydantic import Field, SkipValidation
 
 from netloom.base import units
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import parse_seconds
 from netloom.base.words import listed
 from netloom.machines import Machine
+from netloom.machines.libraries import ROWS as OF_LIBRARIES, Library
 from netloom.machines.named_machines import (
     ASSUMED,
     Clock,
     clock_of,
     clock_of_engine,
+    with_channels,
     with_latencies,
 )
 from netloom.mapping.allocation import place_program
@@ -37,7 +39,7 @@ from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import MOST_RANKS, ROOTED, algorithms_of
-from netloom.workload.programs.collectives.program import parse_sizes
+from netloom.workload.programs.collectives.program import bus_factor, parse_sizes
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
@@ -191,12 +193,17 @@ class PreparedCollective:
     node_of_host
         int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
         None if they do, or each node has one host.
+    collective
+        Which it is.
     sizes
         Bytes, rising.
     algorithms
         Those that are run.
     left_out
         Those that are not, and why.
+    library, library_names
+        What runs collectives as libraries do on computers with an inside, and its algorithms that
+        are timed. None where computers have no inside.
     exchange
         Connections between hosts that are compiled into phases. None if none are.
     whole
@@ -209,9 +216,12 @@ class PreparedCollective:
     flit_source: str
     host_of: Ints
     node_of_host: Ints | None
+    collective: str
     sizes: tuple[float, ...]
     algorithms: tuple[Algorithm, ...]
     left_out: dict[str, str]
+    library: Library | None = None
+    library_names: tuple[str, ...] = ()
     exchange: Connections | None = None
     whole: PreparedCollective | None = None
 
@@ -242,10 +252,16 @@ class PreparedCollective:
         """Return what no algorithm, order or routing can beat."""
         from netloom.phases.collectives.trees import least_time
 
-        clock = self.clock
+        clock, network = self.clock, self.network
+        if self.library is not None and self.library.adding and collective == "all-reduce":
+            # where switches add, a GPU sends its vector once and receives the sum once
+            ranks, inner = len(host_of), network.whole.inner_channels
+            less = np.where(inner, bus_factor(collective, ranks), 1.0)
+            rates = network.whole.channel_bandwidth * less
+            network = with_channels(network, rates, network.whole.channel_cycles)
         return least_time(
             collective,
-            self.network,
+            network,
             host_of,
             root=root,
             bytes_per_second=clock.bytes_per_second,
@@ -330,9 +346,14 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     host_of = place_program(question.mapping, ring(ranks), topology, **where)
     check_apart(topology, host_of)
     alone = topology.num_nodes == topology.num_hosts
-    owner = None if question.count_inside_nodes or alone else topology.local_group
+    group = topology.local_group
+    alone |= len(distinct(group)) == topology.num_hosts  # the network shows the inside of nodes
+    owner = None if question.count_inside_nodes or alone else group
     runner = _of_flows(flows, host_of, owner)
-    algorithms, left_out = _algorithms(question, known, topology, runner, len(sizes))
+    library, library_names = _library(question, flows, host_of, machine)
+    if library_names and question.algorithm == "all" and machine and machine.protocols:
+        known = ()  # of others nobody says what a hop takes
+    algorithms, left_out = _algorithms(question, known, library_names, runner, len(sizes))
     program, flit_source = None, ""
     if question.engine != "flow":
         program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
@@ -351,9 +372,12 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         flit_source=flit_source,
         host_of=host_of,
         node_of_host=owner,
+        collective=question.collective,
         sizes=sizes,
         algorithms=algorithms,
         left_out=left_out,
+        library=library,
+        library_names=library_names,
     )
     return replace(found, exchange=_exchange(question, found))
 
@@ -384,25 +408,68 @@ def names_of(algorithm: str) -> list[str]:
     return list(dict.fromkeys(each.strip() for each in algorithm.split(",")))
 
 
+def _library(
+    question: CollectiveQuestion,
+    flows: engines.PreparedFlows,
+    host_of: Ints,
+    machine: Machine | None,
+) -> tuple[Library | None, tuple[str, ...]]:
+    """Return what runs collectives as libraries do, and which algorithms. None if nothing does."""
+    named = [each for each in names_of(question.algorithm) if each in OF_LIBRARIES]
+    topology, wanted = flows.topology, "engine flow"
+    try:
+        if question.engine != "flow":
+            raise InputError("algorithm", f"{listed(named)} with engine {question.engine}", wanted)
+        if topology.num_nodes == topology.num_hosts:
+            wanted = "computers of several hosts, such as rail:1x4x8x2"
+            raise InputError("algorithm", f"{listed(named)} on {topology.name}", wanted)
+        assert flows.clock is not None
+        computer = machine and machine.computer
+        adding = computer.adding_bytes_per_us if computer else None
+        library = Library.of(
+            flows.links,
+            flows.routing,
+            host_of,
+            cards=computer.cards if computer else None,
+            protocols=machine.protocols if machine else (),
+            overhead=flows.clock.overhead_seconds,
+            start=machine.start_us * 1e-6 if machine else 0.0,
+            adding=adding and adding * 1e6,
+        )
+    except InputError:
+        if named:
+            raise
+        return None, ()
+    able = library.algorithms(question.collective)
+    if unable := [each for each in named if each not in able]:
+        found = f"{unable[0]} of {question.collective} here"
+        raise InputError("algorithm", found, listed(able, last="or") or "others")
+    return library, tuple(named) or (able if question.algorithm == "all" else ())
+
+
 def _algorithms(
     question: CollectiveQuestion,
     known: Sequence[str],
-    topology: Topology,
+    of_library: Sequence[str],
     runner: Runner,
     sizes: int,
 ) -> tuple[tuple[Algorithm, ...], dict[str, str]]:
     """Return the algorithms that are run, and why others are not."""
     named = question.algorithm != "all"
-    names = [each for each in names_of(question.algorithm) if each != PHASES] if named else known
+    apart, names = (PHASES, *of_library), list(known)
+    if named:
+        names = [each for each in names_of(question.algorithm) if each not in apart]
+        if not names and of_library:
+            return (), {}
     if named and not names:
         wanted = f"{PHASES} beside messages, such as {known[0]},{PHASES}"
         raise InputError("algorithm", f"{PHASES} alone", wanted)
     unknown = [each for each in names if each not in known]
     if unknown:
         more = f", {PHASES}" * (question.collective in OF_PHASES)
-        wanted = f"for {question.collective}: all, {', '.join(known)}{more}"
+        wanted = f"for {question.collective}: all, {', '.join((*known, *of_library))}{more}"
         raise InputError("algorithm", f"'{unknown[0]}'", wanted)
-    fits = {"root": question.root} | fits_of(topology, runner.host_of)
+    fits = {"root": question.root} | fits_of(runner.links.topology, runner.host_of)
     found, left_out = list[Algorithm](), dict[str, str]()
     posted: Injection
     for name in names:
@@ -423,7 +490,7 @@ def _algorithms(
             left_out[name] = str(why)
             continue
         found.append(each)
-    if not found:
+    if not found and not of_library:
         why = "; ".join(f"{name}: {said}" for name, said in left_out.items())
         none = f"none that can be run ({why})"
         raise InputError("algorithm", none, "fewer ranks, or one by name")

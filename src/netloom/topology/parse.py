@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Callable
 from keyword import iskeyword
+from os.path import isfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
@@ -21,6 +22,7 @@ from netloom.base.words import or_near
 from netloom.topology import families
 from netloom.topology.core import Topology
 from netloom.topology.graph import graph_topology, read_graph
+from netloom.topology.inside import numbered
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -173,6 +175,9 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
     """
     if not isinstance(spec, str):
         return graph_topology(spec)
+    base, inside = at_computers(spec)
+    if inside:
+        return numbered(topology(base), inside, spec)
     name, argument = split_spec(spec)
     if name not in SPECS:
         known = {f"{each}:{argument}": each for each in SPECS}
@@ -204,6 +209,21 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
     return found.make(**values, name=f"{name}:{re.sub(LEADING, '', written)}")
 
 
+def at_computers(spec: str) -> tuple[str, str]:
+    """Return the network of a spec, and what it says of computers behind an ``@``. "" if nothing.
+
+    Examples
+    --------
+    >>> at_computers("leaf-spine:4x4x8@dgx-h100"), at_computers("torus:8x8")
+    (('leaf-spine:4x4x8', 'dgx-h100'), ('torus:8x8', ''))
+    """
+    base, at, inside = spec.rpartition("@")
+    named = at and split_spec(base)[0] in SPECS
+    if not named or isfile(split_spec(spec)[1]):  # noqa: PTH113 (any words may be no path)
+        return spec, ""
+    return base, inside
+
+
 def spec_by_name(spec: str) -> str:
     """Return the spec of a network with the names of its sides. The same if they have none.
 
@@ -213,12 +233,13 @@ def spec_by_name(spec: str) -> str:
     ('leaf-spine:leaves=32,spines=8,hosts=24', 'graph:my.txt')
     """
     said = ",".join(f"{side.name}={value}" for side, value in _said(spec))
-    return f"{split_spec(spec)[0]}:{said}" if said else spec
+    behind = spec[len(at_computers(spec)[0]) :]
+    return f"{split_spec(spec)[0]}:{said}{behind}" if said else spec
 
 
 def _said(spec: str) -> list[tuple[Side, str]]:
     """Return the sides of a network, and what its spec says of each. None if it has none."""
-    name, argument = split_spec(spec)
+    name, argument = split_spec(at_computers(spec)[0])
     if name not in SPECS or not SPECS[name].sides:
         return []
     sides = {side.name: side for side in sides_of(SPECS[name].sides)}

@@ -3,8 +3,7 @@ from math import inf
 import pytest
 
 from netloom import simulate_pattern
-from netloom.machines import machine
-from netloom.machines import MessageCost
+from netloom.machines import MessageCost, machine
 
 COST = MessageCost.model_construct(up_to_bytes=inf, startup_us=0, per_byte_us=0.05)
 FREE = machine("symult2010:3x3").model_copy(update={"message_costs": (COST,)})

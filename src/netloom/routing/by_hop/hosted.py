@@ -129,7 +129,7 @@ def rank_kinds(topology: Topology) -> Ladder:
     inside, shape = topology.routers, rules.family_of(topology)
     if isinstance(shape, TreeShape) and not topology.broken:
         widths = [shape.width(level + 1) for level in range(shape.levels)]
-        rank = np.empty(topology.num_routers, np.int32)
+        rank = np.zeros(topology.num_routers, np.int32)
         places = slice(None) if shape.router_at is None else shape.router_at
         rank[places] = np.repeat(-np.arange(shape.levels), widths)
     else:

@@ -1,0 +1,223 @@
+"""Computers with an inside: GPUs on an inner switch, behind the network cards of a network.
+
+The hosts of a network are taken for cards. Those of a computer are known, or follow each other. In
+the network of GPUs, each GPU has a port to the inner switch of its computer, and one to its card's
+place in the network. If GPUs share a card, the card is a router between them and the network. Inner
+switches lead to the GPUs of one computer alone, so that no way through the network uses them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from netloom.base.arrays import Ints
+from netloom.base.errors import InputError
+from netloom.base.spec import real_number, whole_number
+from netloom.base.words import counted
+from netloom.topology.core import Family, StagesShape, Topology, TreeShape, attach_hosts
+from netloom.topology.families import Omega, check_sizes
+
+NUMBERS = "GPUs, cards and the inner rate of a GPU in those of a card, such as @8x8x9"
+
+
+def box(gpus: int, inner_rate: float = 1.0, *, name: str) -> Topology:
+    """Return a computer that stands alone: GPUs on its inner switch.
+
+    Parameters
+    ----------
+    inner_rate
+        Bandwidth of each GPU's port.
+
+    Examples
+    --------
+    >>> net = box(8, 9.0, name="dgx-h100")
+    >>> net, net.num_nodes, net.channel_name(0), net.channel_bandwidth[0].item()
+    (<dgx-h100: 8 hosts, 1 routers, 0 directed channels>, 1, 'n0.0 -> n0.inside', 9.0)
+    """
+    none = np.zeros(0, np.int32)
+    routers = Topology(name, 1, none, none, ("n0.inside",))
+    labels = (*(f"n0.{gpu}" for gpu in range(gpus)), "n0.inside")
+    node = np.zeros(gpus, np.int32)
+    said = {"labels": labels, "node_of_host": node, "computer_labels": ("n0",)}
+    return attach_hosts(routers, node, name=name, bandwidth=inner_rate, **said)
+
+
+def numbered(topology: Topology, numbers: str, spec: str) -> Topology:
+    """Return what ``with_computers`` does, from numbers such as ``8x8x9``.
+
+    Raises
+    ------
+    InputError
+        Naming ``spec``, if they are not three numbers or do not fit the network.
+    """
+    words = numbers.split("x")
+    if len(words) != 3:
+        raise InputError(spec, f"'{numbers}'", NUMBERS)
+    gpus, cards = (whole_number(word, where=spec, least=1, most=1024) for word in words[:2])
+    rate = real_number(words[2], where=spec)
+    if rate <= 0:
+        raise InputError(spec, f"an inner rate of {rate:g}", "one above 0")
+    return with_computers(topology, gpus, cards, rate, name=f"{topology.name}@{numbers}")
+
+
+def with_computers(
+    topology: Topology, gpus: int, cards: int, inner_rate: float, *, name: str = ""
+) -> Topology:
+    """Return the network of the GPUs of computers whose cards are the hosts of a network.
+
+    GPU i of a computer is near card i · cards // gpus. If GPUs share a card, it is a router, and
+    they reach it as fast as all of them can use it. Channels between routers keep their numbers.
+    Those of shared cards follow. If the network shows the inside of its computers, it stays as it
+    is.
+
+    Parameters
+    ----------
+    topology
+        A whole network, whose hosts have one port each. Each node of a direct network has a card.
+    gpus, cards
+        Of each computer. The cards are the hosts of a computer that the network knows. If it knows
+        none, they are as many hosts that follow each other. GPUs are a multiple of cards.
+    inner_rate
+        Bandwidth of a GPU's port to the inner switch. That of a card is 1.
+    name
+        The spec string. By default that of the network, and the numbers behind an ``@``.
+
+    Raises
+    ------
+    InputError
+        If the numbers do not fit the network, or it would be too large.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = with_computers(topology("leaf-spine:2x2x4"), gpus=8, cards=4, inner_rate=9)
+    >>> net, net.num_nodes, net.channel_name(net.num_network_channels)
+    (<leaf-spine:2x2x4@8x4x9: 16 hosts, 14 routers, 24 directed channels>, 2, 'n0.0 -> n0.card0')
+    """
+    name = name or f"{topology.name}@{gpus}x{cards}x{inner_rate:g}"
+    card_at = _cards_of(topology, gpus, cards, name)
+    if (topology.inner_part >= 0).any():
+        return replace(topology, name=name)
+    many, share = len(card_at), gpus // cards
+    if many == cards:
+        raise InputError(name, "one computer", "several, or the computer alone, without a network")
+    hosts, computers = many * share, many // cards
+    old, first = topology.routers, topology.num_routers
+    shared = many if share > 1 else 0  # cards that are routers
+    counts = {"hosts": hosts, "routers": first + shared + computers}
+    check_sizes(name, **counts, channels=topology.num_network_channels + 2 * shared + 4 * hosts)
+
+    ends = [topology.injection_router[card_at], topology.ejection_router[card_at]]
+    rates, cycles = np.ones((2, many)), np.ones((2, many), np.int32)
+    if topology.ports_listed:
+        between = topology.num_network_channels
+        rates = topology.port_bandwidth.reshape(2, -1)[:, card_at]
+        cycles = topology.channel_cycles[between:].reshape(2, -1)[:, card_at]
+    called = topology.computer_labels or tuple(f"n{each}" for each in range(computers))
+    gpu_names = [f"{each}.{gpu}" for each in called for gpu in range(gpus)]
+    if not shared and topology.num_nodes < many:
+        gpu_names = [topology.name_of(int(host)) for host in card_at]
+    labels = [topology.router_name(router) for router in range(first)]
+    links = [
+        [getattr(old, f"channel_{what}")] for what in ("source", "target", "bandwidth", "cycles")
+    ]
+    if shared:
+        card = np.arange(first, first + many, dtype=np.int32)
+        for one, more in zip(links, ([card, ends[1]], [ends[0], card], rates, cycles), strict=True):
+            one.extend(more)
+        labels += [f"{each}.card{i}" for each in called for i in range(cards)]
+        ends, rates, cycles = [card, card], rates * share, np.ones_like(cycles)
+    labels += [f"{each}.inside" for each in called]
+    source, target, bandwidth, late = map(np.concatenate, links)
+    routers = Topology(
+        old.name,
+        counts["routers"],
+        source,
+        target,
+        tuple(labels),
+        channel_bandwidth=bandwidth,
+        channel_cycles=late,
+    )
+
+    gpu = np.arange(hosts, dtype=np.int32)
+    node = gpu // np.int32(gpus)
+    inner = first + shared + node
+    # every GPU has the port of its card, then that to the inside
+    into, out_of, *at_ports = (
+        np.stack([of_card[gpu // share], of_gpu], axis=1).ravel()
+        for of_card, of_gpu in (
+            *((end, inner) for end in ends),
+            *((each, np.full(hosts, inner_rate)) for each in rates),
+            *((each, np.ones(hosts, np.int32)) for each in cycles),
+        )
+    )
+    return Topology(
+        name,
+        routers.num_routers,
+        source,
+        target,
+        (*gpu_names, *labels),
+        num_hosts=hosts,
+        router_network=routers,
+        port_host=gpu.repeat(2),
+        injection_router=into.astype(np.int32),
+        ejection_router=out_of.astype(np.int32),
+        channel_bandwidth=np.concatenate([bandwidth, *at_ports[:2]]),
+        channel_cycles=np.concatenate([late, *at_ports[2:]]).astype(np.int32),
+        node_of_host=node,
+        computer_labels=called,
+        family=_family_of(topology, card_at, share),
+        reference_gbps=topology.reference_gbps,
+        cycle_ns=topology.cycle_ns,
+        notes=topology.notes,
+    )
+
+
+def _cards_of(topology: Topology, gpus: int, cards: int, name: str) -> Ints:
+    """Return the hosts that are the cards of each computer, in their order, one after the other."""
+    hosts, node = topology.num_hosts, topology.node_of_host
+    if topology.broken or topology.switches or isinstance(topology, Omega):
+        found = "broken parts" if topology.broken else "hosts that are no cards"
+        raise InputError(name, found, "a whole network whose hosts hang on routers")
+    known = topology.num_nodes < hosts
+    if (topology.inner_part >= 0).any():
+        cards = gpus  # its hosts are GPUs
+    elif gpus % cards:
+        wanted = "as many GPUs as cards, or a multiple"
+        raise InputError(name, f"{counted(gpus, 'GPU')} and {counted(cards, 'card')}", wanted)
+    elif topology.num_ports != hosts:
+        raise InputError(name, "hosts of several ports", "hosts that are cards, of one port each")
+    each = np.bincount(node) if known else np.array([hosts])
+    odd = np.flatnonzero((each != cards) if known else each % cards)
+    if len(odd):
+        whose = f"computer {topology.computer_name(int(odd[0]))}" if known else topology.name
+        wanted = str(cards) if known else f"a multiple of {cards}"
+        found = f"{whose} with {counted(int(each[odd[0]]), 'host')}"
+        raise InputError(name, found, f"{wanted}, as a computer has {counted(cards, 'card')}")
+    return np.argsort(node, kind="stable") if known else np.arange(hosts)
+
+
+def _family_of(topology: Topology, card_at: Ints, share: int) -> Family | None:
+    """Return the family of a network of GPUs, of which each card of a network has a share."""
+    shape = topology.family
+    if isinstance(shape, StagesShape):
+        return None
+    if not isinstance(shape, TreeShape):
+        return shape if share == 1 else None
+    at = np.empty(len(card_at), np.int32)
+    at[card_at] = np.arange(len(card_at))
+    if shape.host_at is not None:
+        at = at[shape.host_at]  # the card at each place of the tree
+    routers = np.arange(topology.num_routers) if shape.router_at is None else shape.router_at
+    if share == 1:
+        return replace(shape, router_at=routers, host_at=at)
+    return TreeShape(
+        (share, *shape.children),
+        (1, *shape.parents),
+        (1, *shape.parallel),
+        router_at=np.append(topology.num_routers + at, routers).astype(np.int32),
+        host_at=(at[:, None] * share + np.arange(share, dtype=np.int32)).ravel(),
+        sharing=share,
+    )
