@@ -49,16 +49,16 @@ def counted_links(folder: Folder, which: int) -> Iterator[CountedLinks]:
     from netloom.topology import topology
 
     each = folder.sets[which]
-    rows = list(folder.table(which, each.file, "file"))
+    rows = list(folder.table(which, "file"))
     network = topology(each.network) if isinstance(each.network, str) else None
     if network is None or not isinstance(network.routers, Cube) or not all(network.routers.wraps):
-        raise InputError(folder.where(which, "network"), f"{each.network}", "a torus")
+        raise folder.wrong(which, "network", f"{each.network}", "a torus")
     for judged, columns in ((_broadcasts, COLUMNS), (_finest_grid, MULTIGRID)):
         if rows and set(columns) <= set(rows[0][1]):
             yield from judged(network, rows)
             return
     found = f"no counted links in {each.file}"
-    raise InputError(folder.where(which, "file"), found, f"columns {', '.join(COLUMNS)}")
+    raise folder.wrong(which, "file", found, f"columns {', '.join(COLUMNS)}")
 
 
 COLUMNS = ("communicator", "step", "from_xyz", "to_xyz", *PACKETS)

@@ -128,13 +128,13 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
     for (network, collective, ranks, _), rows in groups.items():
         called = {row.algorithm: each.called(row) for row in rows}
         names = list(dict.fromkeys(name for some in called.values() for name in some))
-        asked = {"on": network, "ranks": ranks, "nodes": folder.hosts(which, rows[0])}
+        asked = {"on": network, "ranks": ranks, "nodes": folder.hosts(which, rows[0].run)}
         asked |= {"size": sorted({row.bytes for row in rows})} | each.options
         try:
             times, least = _asked(collective, names, asked)
         except InputError as error:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
-            raise InputError(folder.where(which), what, error.wanted) from None
+            raise folder.wrong(which, "", what, error.wanted) from None
         for row in rows:
             own = {name: times[name, row.bytes] for name in called[row.algorithm]}
             name = min(own, key=lambda one: own[one], default="")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import isfinite, prod
@@ -30,19 +30,24 @@ SETS = "sets.toml"
 
 Names: TypeAlias = str | list[str]
 
-SAID = {
-    "run": ("run", "machine"),
-    "nodes": ("nodes",),
-    "ranks": ("ranks", "gpus"),
-    "ranks_per_node": ("ranks_per_node",),
-    "collective": ("collective", "program"),
-    "algorithm": ("algorithm",),
-    "bytes": ("bytes", "size"),
-    "time_us": ("time_us",),
-    "algbw": ("algbw", "algbw_GBs"),
-    "busbw": ("busbw", "busbw_GBs"),
+Column: TypeAlias = Literal[
+    "bytes", "time_us", "algbw", "busbw", "nodes", "ranks", "ranks_per_node", "collective",
+    "algorithm", "run",
+]  # fmt: skip
+"""What a column may say. Bandwidths are in GB/s."""
+
+Fixed: TypeAlias = Literal["bytes", "nodes", "collective", "algorithm", "run", "fixes"]
+"""What names rows that a constant was taken from, and the constant."""
+
+CALLED = {
+    "machine": "run",
+    "gpus": "ranks",
+    "program": "collective",
+    "size": "bytes",
+    "algbw_GBs": "algbw",
+    "busbw_GBs": "busbw",
 }
-"""What a column may say, and how it is called unless the set says another name."""
+"""Other names of columns."""
 
 SPELT = {"bcast": "broadcast"} | {each.replace("-", ""): each for each in COLLECTIVES}
 """Collectives by their letters alone."""
@@ -91,11 +96,11 @@ class MeasuredSet(Table):
     places: str = ""
     ranks_per_node: int | None = Field(None, ge=1)
     collective: str = ""
-    columns: dict[str, str] = Field({})
+    columns: dict[Column, str] = Field({})
     options: dict[str, Any] = Field({})
     algorithms: Names | dict[str, Names] = Field({})
     ignored: dict[str, str] = Field({})
-    calibrates: list[dict[str, str | int | float]] = Field([])
+    calibrates: list[dict[Fixed, str | int | float]] = Field([])
     notes: str = ""
 
     def called(self, row: Row) -> list[str]:
@@ -122,7 +127,6 @@ class Row(NamedTuple):
     run: str
     nodes: str
     ranks: int
-    ranks_per_node: int
     collective: str
     algorithm: str
     bytes: float
@@ -148,16 +152,16 @@ class Folder:
     sets: tuple[MeasuredSet, ...]
     lines: Mapping[tuple[str, int, str], int]
 
-    def where(self, which: int, key: str = "") -> str:
-        """Return the file, line and name of a key of a set."""
+    def wrong(self, which: int, key: str, found: str, wanted: str) -> InputError:
+        """Return what is wrong with a key of a set, by file and line."""
         line = self.lines.get(("set", which, key), self.lines.get(("set", which, ""), 1))
-        return f"{self.path / SETS}:{line}: {key or 'set'}"
+        return InputError(f"{self.path / SETS}:{line}: {key or 'set'}", found, wanted)
 
-    def table(self, which: int, name: str, key: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield ``file:line`` and the cells of each row of a table, by the heads of columns."""
-        path = self.path / name
+    def table(self, which: int, key: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield ``file:line`` and the cells of each row of a table that a key of a set names."""
+        path = self.path / getattr(self.sets[which], key)
         if not path.is_file():
-            raise InputError(self.where(which, key), f"'{name}', no file there", "a table")
+            raise self.wrong(which, key, f"'{path.name}', no file there", "a table")
         heads, page = list[str](), path.suffix == ".md"
         for where, line in read_lines(path, wanted="a table, .csv"):
             row = line.strip("|").split("|") if page else next(csv.reader([line]))
@@ -180,53 +184,37 @@ class Folder:
             Naming file and line, if a cell is no number or a column is missing.
         """
         each, found = self.sets[which], list[Row]()
-        for where, cells in self.table(which, each.file, "file"):
-            columns = self._columns(which, cells)
-            for column in each.where:
-                if column not in cells:
-                    raise InputError(
-                        self.where(which, "where"), f"no column '{column}'", _heads(cells)
-                    )
-            if all(
-                any(fnmatchcase(cells[column], str(one)) for one in _listed(wanted))
-                for column, wanted in each.where.items()
-            ):
-                found += _of_line(each, where, cells, columns)
+        for where, cells in self.table(which, "file"):
+            wanted = {
+                name: given if isinstance(given, list) else [given]
+                for name, given in each.where.items()
+            }
+            for key, columns in (("where", each.where), ("columns", each.columns.values())):
+                for column in columns:
+                    if column not in cells:
+                        said = or_near(column, cells, f"one of {listed(list(cells))}")
+                        raise self.wrong(which, key, f"no column '{column}'", said)
+            if all(_any(cells[column], some) for column, some in wanted.items()):
+                called = CALLED | {column: role for role, column in each.columns.items()}
+                told = {called.get(head, head): cell for head, cell in cells.items()} | cells
+                found += _of_line(each, where, {head: cell for head, cell in told.items() if cell})
         if not found:
-            raise InputError(self.where(which, "where"), f"no row of {each.file}", "some rows")
+            raise self.wrong(which, "where", f"no row of {each.file}", "some rows")
         return found
-
-    def _columns(self, which: int, cells: Mapping[str, str]) -> dict[str, str]:
-        """Return the column that says each thing."""
-        own = self.sets[which].columns
-        for role, column in own.items():
-            if role not in SAID or column not in cells:
-                wrong, known = (role, [*SAID]) if role not in SAID else (column, [*cells])
-                raise InputError(
-                    self.where(which, "columns"), f"'{wrong}'", or_near(wrong, known, listed(known))
-                )
-        told = {role: [own[role]] if role in own else names for role, names in SAID.items()}
-        return {
-            role: next(name for name in names if name in cells)
-            for role, names in told.items()
-            if any(name in cells for name in names)
-        }
 
     def network(self, which: int, row: Row) -> str:
         """Return the network that a row was measured on. Files are those of the folder."""
         told = self.sets[which].network
         spec = told if isinstance(told, str) else told.get(row.nodes, "")
         if not spec:
-            raise InputError(
-                self.where(which, "network"), f"none for {row.nodes} nodes", "a network"
-            )
+            raise self.wrong(which, "network", f"none for {row.nodes} nodes", "a network")
         spec = spec.replace("{nodes}", row.nodes).replace("{ranks}", str(row.ranks))
-        head, mark, last = re.fullmatch(r"(?:(.*)([:@]))?([^:@]*)", spec).groups()  # type: ignore[union-attr]
+        kind, mark, last = spec.rpartition("@") if "@" in spec else spec.rpartition(":")
         own = self.path / last
-        return f"{head}{mark}{own}" if mark and own.is_file() else spec
+        return f"{kind}{mark}{own}" if own.is_file() else spec
 
-    def hosts(self, which: int, row: Row) -> str | None:
-        """Return the hosts of a row in rank order, as ``nodes`` of a question takes them.
+    def hosts(self, which: int, run: str) -> str | None:
+        """Return the hosts of a run in rank order, as ``nodes`` of a question takes them.
 
         The hosts of a switch have consecutive numbers. Switches that have fewer leave a gap.
         """
@@ -235,71 +223,62 @@ class Folder:
             return None
         if not (self.path / each.hosts).is_file():
             return each.hosts
+        lists = {cells["run"]: cells["host_list"] for _, cells in self.table(which, "hosts")}
+        if run not in lists:
+            raise self.wrong(which, "hosts", f"no run {run} in {each.hosts}", "its hosts")
         if not each.places:
             return None
-        names = next(
-            (
-                list(_spread(cells["host_list"]))
-                for _, cells in self.table(which, each.hosts, "hosts")
-                if cells["run"] == row.run
-            ),
-            None,
-        )
-        if names is None:
-            raise InputError(
-                self.where(which, "hosts"), f"no run {row.run} in {each.hosts}", "its hosts"
-            )
-        switches = [
-            list(_spread(cells["nodes"])) for _, cells in self.table(which, each.places, "places")
-        ]
-        used = set(names)
-        width = max(len(some) for some in switches if used & {*some})
+        names = list(_spread(lists[run]))
+        switches = [list(_spread(cells["nodes"])) for _, cells in self.table(which, "places")]
+        width = max((len(some) for some in switches if {*names} & {*some}), default=0)
         place = {
             name: at * width + port
             for at, some in enumerate(switches)
             for port, name in enumerate(some)
         }
+        lost = [name for name in names if name not in place]
+        if lost:
+            raise self.wrong(which, "places", f"no switch of host {lost[0]}", "all hosts")
         return ",".join(str(place[name]) for name in names)
 
 
-def _of_line(
-    each: MeasuredSet, where: str, cells: Mapping[str, str], columns: Mapping[str, str]
-) -> Iterator[Row]:
+def _any(cell: str, patterns: Sequence[object]) -> bool:
+    return any(fnmatchcase(cell, str(each)) for each in patterns)
+
+
+def _of_line(each: MeasuredSet, where: str, said: Mapping[str, str]) -> Iterator[Row]:
     """Yield the rows of a line: one of a long table, one per size of a wide one."""
-
-    def said(role: str, other: str = "") -> str:
-        return cells[columns[role]] if role in columns and cells[columns[role]] else other
-
-    collective, _, kernel = said("collective", each.collective).partition("(")
-    letters = re.sub("[^a-z]", "", collective.lower())
-    if letters not in SPELT:
-        raise InputError(where, f"collective '{collective}'", listed(list(COLLECTIVES)))
-    per_node = each.ranks_per_node or int(_number(said("ranks_per_node", "1"), where))
-    if "nodes" in columns:
-        nodes = said("nodes")
-        ranks = per_node * int(prod(_number(side, where) for side in nodes.split("x")))
-    else:
-        ranks = int(_number(said("ranks"), where))
-        nodes = f"{ranks / per_node:g}"
-    ranks = int(_number(said("ranks", str(ranks)), where))
-    name = SPELT[letters]
-    head = int(where.rpartition(":")[2]), said("run"), nodes, ranks, per_node, name
-    algorithm = said("algorithm", kernel.strip(" )"))
-    wide = [column for column in cells if column.isdigit()]
-    for column in wide:
-        if cells[column]:
-            micros = _number(cells[column], where)
-            yield Row(*head, algorithm, float(column), micros * 1e-6)
-    if wide:
-        return
-    size = _number(said("bytes"), where)
-    if time := said("time_us"):
-        yield Row(*head, algorithm, size, _number(time, where) * 1e-6)
-    elif speed := said("algbw"):
-        yield Row(*head, algorithm, size, size / _number(speed, where) * 1e-9)
-    else:
-        rate = _number(said("busbw"), where) / bus_factor(name, ranks)
-        yield Row(*head, algorithm, size, size / rate * 1e-9)
+    collective, _, kernel = said.get("collective", each.collective).partition("(")
+    name = SPELT.get(re.sub("[^a-z]", "", collective.lower()))
+    if name is None:
+        raise InputError(where, f"collective '{collective}'", listed(list(COLLECTIVES), 9))
+    per_node = each.ranks_per_node or int(_number(said.get("ranks_per_node", "1"), where))
+    nodes = said.get("nodes", "")
+    ranks = per_node * int(prod(_number(side, where) for side in nodes.split("x"))) if nodes else 0
+    ranks = int(_number(said.get("ranks", str(ranks)), where))
+    row = Row(
+        line=int(where.rpartition(":")[2]),
+        run=said.get("run", ""),
+        nodes=nodes or f"{ranks / per_node:g}",
+        ranks=ranks,
+        collective=name,
+        algorithm=said.get("algorithm", kernel.strip(" )")),
+        bytes=0.0,
+        measured=0.0,
+    )
+    wide = {float(column): cell for column, cell in said.items() if column.isdigit()}
+    for size, cell in wide.items():
+        yield row._replace(bytes=size, measured=_number(cell, where) * 1e-6)
+    if not wide:
+        size = _number(said.get("bytes", ""), where)
+        if "time_us" in said:
+            seconds = _number(said["time_us"], where) * 1e-6
+        elif "algbw" in said:
+            seconds = size / _number(said["algbw"], where) * 1e-9
+        else:
+            rate = _number(said.get("busbw", ""), where)
+            seconds = size / rate * bus_factor(name, ranks) * 1e-9
+        yield row._replace(bytes=size, measured=seconds)
 
 
 def _number(cell: str, where: str) -> float:
@@ -311,14 +290,6 @@ def _number(cell: str, where: str) -> float:
     if not (isfinite(found) and found > 0):
         raise InputError(where, f"'{cell}'", "a number above 0")
     return found
-
-
-def _listed(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [given]
-
-
-def _heads(cells: Mapping[str, str]) -> str:
-    return f"one of {listed(list(cells))}"
 
 
 def _spread(text: str) -> Iterator[str]:
@@ -354,23 +325,15 @@ def read_folder(path: Path) -> Folder:
             found.append(MeasuredSet.model_validate(table))
         except ValidationError as error:
             first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-            key, known = str(first["loc"][0]), MeasuredSet.model_fields
-            names = [field.alias or name for name, field in known.items()]
-            wanted = first["msg"].removeprefix("Input should be ")
+            key, wanted = str(first["loc"][0]), first["msg"].removeprefix("Input should be ")
+            said = "nothing" if first["type"] == "missing" else repr(first["input"])
             if first["type"] == "extra_forbidden":
-                raise InputError(
-                    folder.where(which, key), "no such key", or_near(key, names, listed(names))
-                ) from None
-            lost = first["type"] == "missing"
-            said = "nothing" if lost else repr(first["input"])
-            raise InputError(folder.where(which, key), said, wanted) from None
-        for row in found[-1].calibrates:
-            for key in row:
-                if key not in (*Row._fields, "fixes"):
-                    fields = listed([*Row._fields, "fixes"])
-                    raise InputError(folder.where(which, "calibrates"), f"'{key}'", fields)
+                fields = MeasuredSet.model_fields.items()
+                names = [field.alias or name for name, field in fields]
+                said, wanted = "no such key", or_near(key, names, listed(names, len(names)))
+            raise folder.wrong(which, key, said, wanted) from None
     names = [each.name for each in found]
     for which, name in enumerate(names):
         if name in names[:which]:
-            raise InputError(folder.where(which, "name"), f"'{name}' twice", "a name of its own")
+            raise folder.wrong(which, "name", f"'{name}' twice", "a name of its own")
     return Folder(path, tuple(found), folder.lines)
