@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from csv import DictReader
 from dataclasses import dataclass, replace
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -154,13 +154,13 @@ def collective_named(name: str) -> str:
 
 
 def _number(text: str, where: str, what: str) -> float:
-    """Return a finite number above 0."""
+    """Return a number above 0 of sane size."""
     try:
         found = float(text)
     except ValueError:
         found = inf
-    if not (isfinite(found) and found > 0):
-        raise InputError(where, f"{what} {text!r}", "a number above 0")
+    if not 0 < found <= units.LARGEST:
+        raise InputError(where, f"{what} {text!r}", f"a number above 0, at most {units.LARGEST:g}")
     return found
 
 

@@ -24,7 +24,7 @@ from netloom.questions.collective_prepared import (
     logs_of,
     prepare,
 )
-from netloom.workload.programs.collectives.program import bus_factor
+from netloom.workload.programs.collectives.program import bus_factor, parse_sizes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -254,8 +254,8 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
         seen = sorted({name for each in every for name in each.collectives})
         found = f"{question.collective}, and measured times of {listed(seen) or 'no known one'}"
         raise InputError("collective", found, "the collective of the file")
-    sizes = [each.size for each in logs[0].rows]
-    asked = question.model_copy(update={"size": sizes, "measured": None})
+    first = [each.size for each in logs[0].rows]
+    asked = question.model_copy(update={"size": first, "measured": None})
     ready = replace(prepare(asked), exchange=None)
     ranks, parts = len(ready.host_of), dict[int, PreparedCollective]()
     known = [log.whole(question.collective, log.ranks or ranks) for log in logs]
@@ -269,12 +269,11 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
         own = log.ranks or ranks
         if own not in parts:
             alike = [each for each in runs if each.ranks == own]
-            sizes = sorted({row.size for each in alike for row in each.rows})
+            sizes = parse_sizes([row.size for each in alike for row in each.rows])
             part = ready
             if own != ranks:
-                change = {"size": sizes, "ranks": own}
-                part = prepare(asked.model_copy(update=change))
-            parts[own] = replace(part, exchange=None, sizes=tuple(sizes))
+                part = prepare(asked.model_copy(update={"ranks": own}))
+            parts[own] = replace(part, exchange=None, sizes=sizes)
     pairs = tuple((log, parts[log.ranks or ranks]) for log in runs)
     return replace(parts[ranks], runs=pairs)
 

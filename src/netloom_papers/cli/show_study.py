@@ -15,6 +15,7 @@ from netloom.questions.answers import Verdict
 from netloom.questions.terminal import HEAD, Column, column, columns_drawn
 from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot, grid
 from netloom_papers.ledger import RATES, Picture, Validation, grouped, rates_told
+from netloom_papers.measured_machines import CHOICE, SUMMARY, Account
 from netloom_papers.studies.running import StudyResult
 
 Lines: TypeAlias = Iterator[str | Text]
@@ -126,6 +127,19 @@ def point_by_point(plot: Plot) -> Grid:
     seen, names = {head for _, head in cells}, plot.table["series"].unique(maintain_order=True)
     heads = [head for name in names for head in (name, f"{name}, model") if head in seen]
     return grid(plot.title, cells, heads, plot.x)
+
+
+def of_machines(result: Account) -> Lines:
+    """Yield the errors by class of rows and size, and whether the right algorithms are named."""
+    if told := result.summary():
+        yield from ("", *_table([head.lstrip(":") for head in SUMMARY], told, ("size", "goal")))
+    if result.choices:
+        yield from (
+            "",
+            "The algorithm that netloom calls fastest takes at most 10 % longer than the",
+        )
+        yield from ("best measured one in so many cells of run and size:", "")
+        yield from _table(CHOICE, result.choice())
 
 
 def of_study(result: StudyResult) -> Lines:
