@@ -35,7 +35,7 @@ from netloom.base.figures import Figures, figure, unseen
 from netloom.base.spec import parse_sides, split_spec
 from netloom.base.textfiles import find_lines, read_text
 from netloom.base.units import parse_rate, parse_seconds, rate, seconds
-from netloom.base.words import listed, or_near
+from netloom.base.words import listed, or_near, percent
 from netloom.machines.tables import (
     Bytes,
     Computer,
@@ -72,9 +72,10 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     """Return the words for classes of channels that a network knows, bool[num_channels] each.
 
     ``routers`` are the channels between routers, ``hosts`` those of hosts, which direct networks do
-    not list, and ``inside`` those inside computers. Dragonflies know ``local`` and ``global``, those between groups. Fat trees ``levels
-    1-2``, where level 1 has the hosts, and so on. Cubes and HyperX ``dimension 0``, the first side
-    of their spec, and so on. Of a network with broken parts it is that of the whole.
+    not list, and ``inside`` those inside computers. Dragonflies know ``local`` and ``global``,
+    those between groups. Fat trees ``levels 1-2``, where level 1 has the hosts, and so on. Cubes
+    and HyperX ``dimension 0``, the first side of their spec, and so on. Of a network with broken
+    parts it is that of the whole.
 
     Examples
     --------
@@ -86,11 +87,16 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     """
     whole = network.whole
     inside = whole.num_network_channels
-    found = {"routers": np.arange(whole.num_channels) < inside}
-    if whole.ports_listed:
-        found["hosts"] = ~found["routers"]
     routers, family = whole.routers, whole.family or whole.routers.family
     source, target = routers.channel_source, routers.channel_target
+    ports = np.arange(whole.num_channels) >= inside
+    ports[:inside] = np.isin(source, whole.cards) | np.isin(target, whole.cards)
+    found = {"routers": ~ports & ~whole.inner_channels}
+    if whole.ports_listed:
+        found["hosts"] = ports & ~whole.inner_channels
+    if whole.inner_channels.any():
+        found["inside"] = whole.inner_channels
+    source, target = whole.switch_of[source], whole.switch_of[target]  # of cards their routers
     inner = {}  # the family's, of channels between routers
     if isinstance(routers, Cube):
         axis = np.repeat(np.arange(len(routers.sides)), 2 * routers.direction_channels)
@@ -101,7 +107,7 @@ def link_classes(network: Topology) -> dict[str, Bools]:
             inner[f"dimension {dimension}"] = one != other
     elif isinstance(family, DragonflyShape):
         local = source // family.routers == target // family.routers
-        inner = {"local": local, "global": ~local}
+        inner = {"local": local & (source != target), "global": ~local}
     elif isinstance(family, TreeShape):
         level = np.repeat(
             np.arange(1, family.levels + 1),
@@ -110,10 +116,12 @@ def link_classes(network: Topology) -> dict[str, Bools]:
         if family.router_at is not None:
             level[family.router_at] = level.copy()
         lower = np.minimum(level[source], level[target])
-        inner = {f"levels {each}-{each + 1}": lower == each for each in range(1, family.levels)}
-    if whole.inner_channels.any():
-        found["inside"] = whole.inner_channels
-        found["hosts"] = found["hosts"] & ~found["inside"]
+        lower[source == target] = 0  # between a card and its router
+        cards = int(family.sharing > 1)  # which are a level of routers
+        inner = {
+            f"levels {each}-{each + 1}": lower == each + cards
+            for each in range(1, family.levels - cards)
+        }
     for word, members in inner.items():
         found[word] = np.append(members, np.zeros(whole.num_channels - inside, np.bool_))
     return found
@@ -583,7 +591,7 @@ def read_machine(path: str) -> MachineText:
 # -- named machines --------------------------------------------------------------------------------
 
 
-SIDED = ("mesh", "torus", "cube", "line", "ring")
+SIDED = ("mesh", "torus", "cube", "line", "ring", "folded")
 """Networks that a machine may have with other sides."""
 
 DATA = Path(__file__).with_name("data")
@@ -726,8 +734,8 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
     """Return the machine that a file describes. The network is looked at where it says rates."""
     said = read.said
     for place, each in enumerate(said.links):
-        if each.bandwidth_bytes_per_us is each.latency_us is None:
-            where, wanted = read.where("links", place), "a bandwidth, a latency or both"
+        if each.bandwidth_bytes_per_us is each.latency_us is each.efficiency is None:
+            where, wanted = read.where("links", place), "a bandwidth, a latency or an efficiency"
             raise InputError(where, f"nothing of the links between {each.words}", wanted)
     # bytes/µs of bandwidth 1: the file's, its network's, or that of most host ports
     where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
@@ -783,6 +791,52 @@ class Span(Figures):
         return most if least == most else f"{least} to {most}"
 
 
+class Costs(Figures):
+    """What a collective or a message takes beside wires. Times use it, bounds never do.
+
+    Attributes
+    ----------
+    efficiency
+        Payload over what channels carry.
+    adding_bytes_per_second, copy_bytes_per_second
+        Of a rank that adds what it received, and of one that reorders blocks. None: in no time.
+    start_seconds
+        Of a collective.
+    share
+        The efficiency: one number, or float64[num_channels].
+    efficiency_source, adding_source, copy_source, start_source
+        Where each comes from, in words. "" where nothing says it.
+    """
+
+    efficiency: Span
+    adding_bytes_per_second: float | None = figure(unit="bytes/s")
+    copy_bytes_per_second: float | None = figure(unit="bytes/s")
+    start_seconds: float = figure(unit="seconds")
+    efficiency_source: str
+    adding_source: str
+    copy_source: str
+    start_source: str
+    share: Late = unseen()
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """What it says, in words, each with where it comes from."""
+        share = self.efficiency.said(percent)
+        adding, copied = (rate(each or inf) for each in self.rates)
+        said = [
+            (f"payload {share}", self.efficiency_source),
+            (f"adding {adding}", self.adding_source),
+            (f"copying {copied}", self.copy_source),
+            (f"start {seconds(self.start_seconds)}", self.start_source),
+        ]
+        return [each for each in said if each[1]]
+
+    @property
+    def rates(self) -> tuple[float | None, float | None]:
+        """Of adding and copying."""
+        return self.adding_bytes_per_second, self.copy_bytes_per_second
+
+
 class Clock(Figures):
     """How many bytes and seconds the units of a network are, and who says so.
 
@@ -806,6 +860,7 @@ class Clock(Figures):
     bandwidth_source: str
     latency_source: str
     overhead_source: str
+    costs: Costs | None = figure(default=None, optional=True)
     latency_seconds: Late = unseen()
 
     @classmethod
@@ -815,6 +870,7 @@ class Clock(Figures):
         bandwidth: tuple[float, str],
         latency: tuple[Late, str],
         overhead: tuple[float, str],
+        costs: Costs | None = None,
     ) -> Self:
         """Return that of a network. Each value comes with who says so."""
         return cls(
@@ -825,6 +881,7 @@ class Clock(Figures):
             bandwidth_source=bandwidth[1],
             latency_source=latency[1],
             overhead_source=overhead[1],
+            costs=costs,
             latency_seconds=latency[0],
         )
 
@@ -853,6 +910,7 @@ class Clock(Figures):
             (_or_none("latency", latency, self.latency_source), self.latency_source),
             (_or_none("overhead", overhead, self.overhead_source), self.overhead_source),
         ]
+        told += self.costs.told if self.costs else []
         followed = [*(source for _, source in told[1:]), ""]
         return ", ".join(
             f"{said} ({source})" if source and source != after else said
@@ -962,10 +1020,68 @@ def known_clock(
         bandwidth = bandwidth or (ASSUMED_RATE, ASSUMED)
         latency = latency if latency[1] else (ASSUMED_LATENCY, ASSUMED)
     if bandwidth is not None:
-        return Clock.of(network, bandwidth, latency, overhead)
+        return Clock.of(network, bandwidth, latency, overhead, _costs_of(asked, network, machine))
     if asked.latency is None and asked.overhead is None:
         return None
     raise InputError("bandwidth", f"none for {network.name}, beside a time", RATES)
+
+
+def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs | None:
+    """Return what is taken beside wires: as asked, else as the machine says. None if nothing is.
+
+    A question without such fields takes no account of a machine's.
+    """
+    known: dict[str, Any] = {}
+    if machine is not None:
+        where, rates = (
+            f"machine '{machine.name}'",
+            (machine.adding_bytes_per_us, machine.copy_bytes_per_us),
+        )
+        share = said_of_channels(network, machine.links, "efficiency", machine.efficiency, where)
+        inside = link_classes(network).get("inside")
+        if machine.computer is not None and inside is not None:
+            share[inside] = machine.computer.efficiency
+        share = share[network.whole_channel]
+        known = {name: each and each * 1e6 for name, each in zip(COST_RATES, rates, strict=True)}
+        known |= {
+            "start": machine.start_us * 1e-6,
+            "efficiency": share if (share < 1).any() else None,
+        }
+    found: dict[str, tuple[Any, str]] = {}
+    for name in (*COST_RATES, "start", "efficiency"):
+        given = getattr(asked, name, None)
+        if given is not None:
+            if name != "efficiency":
+                read = parse_seconds if name == "start" else parse_rate
+                given = read(given, where=name)
+            found[name] = given, f"--{name.replace('_', '-')}"
+        elif known.get(name) is not None and hasattr(asked, name):
+            found[name] = known[name], machine.name if machine else ""
+    if not any(np.any(value) for value, _ in found.values()):
+        return None
+    (share, of_share), (adding, of_adding), (copied, of_copies), (start, of_start) = (
+        found.get(name, (other, ""))
+        for name, other in (
+            ("efficiency", 1.0),
+            *((each, None) for each in COST_RATES),
+            ("start", 0.0),
+        )
+    )
+    return Costs(
+        efficiency=Span.of(np.atleast_1d(share)),
+        adding_bytes_per_second=adding,
+        copy_bytes_per_second=copied,
+        start_seconds=start,
+        efficiency_source=of_share,
+        adding_source=of_adding,
+        copy_source=of_copies,
+        start_source=of_start if start else "",
+        share=share,
+    )
+
+
+COST_RATES = ("adding_rate", "copy_rate")
+"""Fields of questions that say how fast a rank adds, and reorders blocks."""
 
 
 def _per_cycle(each: ArrayLike, network: Topology) -> Late:

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
     from netloom.phases.collectives.trees import LeastTime
 
+COSTS = tuple(fields.Costs.model_fields)
+"""Fields of a question that say what is taken beside wires."""
+
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
 """Fields of a question that say something of flits and cycles only."""
 
@@ -55,6 +58,9 @@ FLIT_BYTES = 64
 
 MOST_WORK = 5e8
 """Most flits times channels of all runs of a question: a minute or two."""
+
+MOST_BESIDE = 512
+"""Most ranks of algorithms that nobody named, beside those of libraries."""
 
 MOST_ROWS = 2**21
 """Most messages of all runs of a question."""
@@ -161,6 +167,7 @@ class OnReservedChannels(Question, panel="Phases on reserved channels"):
 class CollectiveQuestion(
     fields.HostNames,
     fields.Seeded,
+    fields.Costs,
     fields.Timing,
     fields.Placed,
     OnReservedChannels,
@@ -288,8 +295,12 @@ class PreparedCollective:
 
 def _of_flows(flows: engines.PreparedFlows, host_of: Ints, node_of_host: Ints | None) -> Runner:
     assert flows.clock is not None
-    overhead = flows.clock.overhead_seconds
-    return Runner(flows.links, flows.routing, overhead, host_of, node_of_host)
+    overhead, costs = flows.clock.overhead_seconds, flows.clock.costs
+    rates = costs.rates if costs else (None, None)
+    adding, copying = (1 / each if each else 0.0 for each in rates)
+    start = costs.start_seconds if costs else 0.0
+    where = flows.links, flows.routing, overhead, host_of, node_of_host
+    return Runner(*where, adding=adding, copying=copying, start=start)
 
 
 def _cycle_seconds(program: engines.PreparedNetwork) -> float:
@@ -328,6 +339,8 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     topology, machine = network_of(question, switches=True)
     routing = engines.flow_routing(question.routing, topology)
     clock = clock_of(question, topology, machine, assume=True)
+    if question.engine != "flow":
+        clock = replace(clock, costs=None)
     at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
     flows = engines.PreparedFlows(
         topology=topology,
@@ -351,9 +364,15 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     owner = None if question.count_inside_nodes or alone else group
     runner = _of_flows(flows, host_of, owner)
     library, library_names = _library(question, flows, host_of, machine)
-    if library_names and question.algorithm == "all" and machine and machine.protocols:
-        known = ()  # of others nobody says what a hop takes
-    algorithms, left_out = _algorithms(question, known, library_names, runner, len(sizes))
+    beside = ""
+    if library_names and question.algorithm == "all":
+        if machine and machine.protocols:
+            beside = "no protocols of the machine; name it to run it"
+        elif ranks > MOST_BESIDE:
+            beside = f"more than {MOST_BESIDE} ranks, message by message; name it to run it"
+    algorithms, left_out = tuple[Algorithm, ...](), dict.fromkeys(known, beside)
+    if not beside:
+        algorithms, left_out = _algorithms(question, known, library_names, runner, len(sizes))
     program, flit_source = None, ""
     if question.engine != "flow":
         program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
@@ -424,7 +443,7 @@ def _library(
             wanted = "computers of several hosts, such as rail:1x4x8x2"
             raise InputError("algorithm", f"{listed(named)} on {topology.name}", wanted)
         assert flows.clock is not None
-        computer = machine and machine.computer
+        computer, costs = machine and machine.computer, flows.clock.costs
         adding = computer.adding_bytes_per_us if computer else None
         library = Library.of(
             flows.links,
@@ -433,7 +452,7 @@ def _library(
             cards=computer.cards if computer else None,
             protocols=machine.protocols if machine else (),
             overhead=flows.clock.overhead_seconds,
-            start=machine.start_us * 1e-6 if machine else 0.0,
+            start=costs.start_seconds if costs else 0.0,
             adding=adding and adding * 1e6,
         )
     except InputError:
@@ -469,11 +488,15 @@ def _algorithms(
         more = f", {PHASES}" * (question.collective in OF_PHASES)
         wanted = f"for {question.collective}: all, {', '.join((*known, *of_library))}{more}"
         raise InputError("algorithm", f"'{unknown[0]}'", wanted)
-    fits = {"root": question.root} | fits_of(runner.links.topology, runner.host_of)
+    topology = runner.links.topology
+    alone = runner.links.end_channels or topology.ports_listed
+    fits = {"root": question.root} | fits_of(topology, runner.host_of)
+    fits["several_ports"] = runner.links.hosts_are_faster or not alone
     found, left_out = list[Algorithm](), dict[str, str]()
     posted: Injection
     for name in names:
-        posted = "shared" if (question.collective, name) in AT_ONCE else "in-order"
+        at_once = (question.collective, name) in AT_ONCE or runner.links.hosts_are_faster
+        posted = "shared" if at_once else "in-order"
         law = FlowLaw(injection=question.injection or posted)
         what = question.collective, name, len(runner.host_of)
         each = Algorithm(*what, fits, question.chunks, law)
@@ -484,7 +507,11 @@ def _algorithms(
                 raise
             left_out[name] = f"found {refused.found}"
             continue
-        same = [other.name for other in found if alike(own, other.outline())]
+        same = [
+            other.name
+            for other in found
+            if runner.costs(each) == runner.costs(other) and alike(own, other.outline())
+        ]
         why = runner.refusal(each, sizes) or (same and f"here the same as {same[0]}")
         if why and not named:
             left_out[name] = str(why)
@@ -519,7 +546,8 @@ def _in_cycles(
     if machine is not None:
         wanted = "none, since the machine has its own; or engine flow"
         fields.refuse(question, ("bandwidth", "latency"), wanted)
-    fields.refuse(question, ("injection",), "engine flow, of whose flows this says something")
+    wanted = "engine flow, of whose flows this says something"
+    fields.refuse(question, ("injection", *COSTS), wanted)
     flits, limited = question.engine == "network", not topology.ports_listed
     if not flits:
         wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"

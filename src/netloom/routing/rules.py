@@ -158,6 +158,7 @@ class DimensionOrder(ByTarget):
         """
         router = np.arange(topology.num_hosts)
         router[topology.port_host[::-1]] = topology.ejection_router[::-1]
+        router = topology.switch_of[router]
         coordinates = np.stack(np.unravel_index(router, dimensions(topology)))
         return np.asarray(places_among(router) + coordinates.sum(axis=0))
 
@@ -336,7 +337,8 @@ def ordered_ways(topology: Topology, order: Sequence[int] = ()) -> Ways:
     sides = dimensions(topology)
     assert sides, f"{topology.name} has no dimensions"
     wanted, ways = full_order(order, len(sides)), shortest_ways(topology.routers)
-    axis, _ = channel_axes(ways.source, ways.target, sides)
+    of = topology.switch_of
+    axis, _ = channel_axes(of[ways.source], of[ways.target], sides)
     return ways._replace(rank=np.argsort(wanted).astype(np.int32)[axis])
 
 
@@ -358,7 +360,7 @@ def group_ways(topology: Topology, asked: str) -> Ways:
     shape = family_of(topology)
     if not isinstance(shape, DragonflyShape):
         raise InputError("routing", f"{asked} on {topology.name}", "a dragonfly or dragonfly+")
-    group = 1 + np.arange(topology.num_routers, dtype=np.int32) // np.int32(shape.routers)
+    group = (1 + topology.switch_of // shape.routers).astype(np.int32)
     return shortest_ways(topology.routers)._replace(group=group)
 
 
@@ -656,7 +658,8 @@ def host_routers(topology: Topology, asked: str) -> Ints:
         If there are none, naming the routing that is ``asked`` for.
     """
     both = np.intersect1d(topology.injection_router, topology.ejection_router)
-    both = both[topology.routers.vertex_up[both]]
+    both = distinct(topology.switch_of[both[topology.inner_part[both] < 0]])
+    both = both[topology.routers.vertex_up[both]].astype(np.int32)
     if not len(both):
         found = f"{asked} on {topology.name}, where packets enter and leave by different routers"
         raise InputError("routing", found, "routers by which packets enter and leave")

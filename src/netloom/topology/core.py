@@ -118,9 +118,16 @@ class StagesShape:
     stages: int
 
 
+@dataclass(frozen=True)
+class FoldedShape:
+    """A torus of hosts folded into a mesh of more dimensions, whose sides the routers say."""
+
+    sides: tuple[int, ...]
+
+
 Wiring: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
-Family: TypeAlias = TreeShape | DragonflyShape | HyperXShape | StagesShape
+Family: TypeAlias = TreeShape | DragonflyShape | HyperXShape | StagesShape | FoldedShape
 
 
 def _filled_later() -> Any:
@@ -195,6 +202,8 @@ class Topology:
     switches
         The vertices of a direct network that only forward, ascending: a file that joins hosts to
         each other has switches too. Only collectives and traces as flows take such networks.
+    cards
+        int32[], the routers that are network cards, which several hosts of a computer share.
     counts_inside
         Whether messages between hosts of one node use the network. See ``local_group``.
     """
@@ -223,6 +232,7 @@ class Topology:
     kept_channels: Ints | None = field(default=None, repr=False)
     failed_nodes: tuple[int, ...] = ()
     switches: tuple[int, ...] = ()
+    cards: Ints = field(default_factory=lambda: NO_INT32S, repr=False)
     counts_inside: bool = False
 
     def __post_init__(self) -> None:
@@ -386,6 +396,24 @@ class Topology:
         hosts = np.unique(np.stack([reached, self.port_host]), axis=1)[0]
         own = (first == last) & (np.bincount(hosts, minlength=count) > 1)
         return np.where(own[part], part, -1)
+
+    @cached_property
+    def switch_of(self) -> Ints:
+        """int64[num_routers], the router that each is, or that a card is joined to. −1 if inner.
+
+        Families number these routers.
+
+        Examples
+        --------
+        >>> from netloom.topology import topology
+        >>> topology("leaf-spine:2x1x2@4x2x9").switch_of
+        array([ 0,  1,  2,  0,  0,  1,  1, -1, -1])
+        """
+        whole = self.whole
+        found = np.where(whole.inner_part < 0, np.arange(self.num_routers), -1)
+        leaves = np.isin(whole.channel_source, whole.cards)
+        found[whole.channel_source[leaves]] = whole.channel_target[leaves]
+        return found
 
     @property
     def inner_channels(self) -> Bools:

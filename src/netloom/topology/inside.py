@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Bools, Ints
 from netloom.base.errors import InputError
 from netloom.base.spec import real_number, whole_number
 from netloom.base.words import counted
@@ -40,8 +40,15 @@ def box(gpus: int, inner_rate: float = 1.0, *, name: str) -> Topology:
     routers = Topology(name, 1, none, none, ("n0.inside",))
     labels = (*(f"n0.{gpu}" for gpu in range(gpus)), "n0.inside")
     node = np.zeros(gpus, np.int32)
-    said = {"labels": labels, "node_of_host": node, "computer_labels": ("n0",)}
-    return attach_hosts(routers, node, name=name, bandwidth=inner_rate, **said)
+    return attach_hosts(
+        routers,
+        node,
+        name=name,
+        bandwidth=inner_rate,
+        labels=labels,
+        node_of_host=node,
+        computer_labels=("n0",),
+    )
 
 
 def numbered(topology: Topology, numbers: str, spec: str) -> Topology:
@@ -67,10 +74,9 @@ def with_computers(
 ) -> Topology:
     """Return the network of the GPUs of computers whose cards are the hosts of a network.
 
-    GPU i of a computer is near card i · cards // gpus. If GPUs share a card, it is a router, and
-    they reach it as fast as all of them can use it. Channels between routers keep their numbers.
-    Those of shared cards follow. If the network shows the inside of its computers, it stays as it
-    is.
+    GPU i of a computer is near card i · cards // gpus. If GPUs share a card, it is a router, which
+    each reaches at the card's rate. Channels between routers keep their numbers. Those of shared
+    cards follow. If the network shows the inside of its computers, it stays as it is.
 
     Parameters
     ----------
@@ -105,9 +111,10 @@ def with_computers(
         raise InputError(name, "one computer", "several, or the computer alone, without a network")
     hosts, computers = many * share, many // cards
     old, first = topology.routers, topology.num_routers
-    shared = many if share > 1 else 0  # cards that are routers
-    counts = {"hosts": hosts, "routers": first + shared + computers}
-    check_sizes(name, **counts, channels=topology.num_network_channels + 2 * shared + 4 * hosts)
+    inner = first + (many if share > 1 else 0)  # the first inner switch
+    counts = {"hosts": hosts, "routers": inner + computers}
+    channels = topology.num_network_channels + 2 * (inner - first) + 4 * hosts
+    check_sizes(name, **counts, channels=channels)
 
     ends = [topology.injection_router[card_at], topology.ejection_router[card_at]]
     rates, cycles = np.ones((2, many)), np.ones((2, many), np.int32)
@@ -117,38 +124,37 @@ def with_computers(
         cycles = topology.channel_cycles[between:].reshape(2, -1)[:, card_at]
     called = topology.computer_labels or tuple(f"n{each}" for each in range(computers))
     gpu_names = [f"{each}.{gpu}" for each in called for gpu in range(gpus)]
-    if not shared and topology.num_nodes < many:
+    if inner == first and topology.num_nodes < many:
         gpu_names = [topology.name_of(int(host)) for host in card_at]
     labels = [topology.router_name(router) for router in range(first)]
-    links = [
-        [getattr(old, f"channel_{what}")] for what in ("source", "target", "bandwidth", "cycles")
-    ]
-    if shared:
-        card = np.arange(first, first + many, dtype=np.int32)
-        for one, more in zip(links, ([card, ends[1]], [ends[0], card], rates, cycles), strict=True):
-            one.extend(more)
+    source, target = [old.channel_source], [old.channel_target]
+    bandwidth, late = [old.channel_bandwidth], [old.channel_cycles]
+    shared = np.arange(first, first + many if share > 1 else first, dtype=np.int32)
+    if len(shared):
+        source += [shared, ends[1]]
+        target += [ends[0], shared]
+        bandwidth += [*rates]
+        late += [*cycles]
         labels += [f"{each}.card{i}" for each in called for i in range(cards)]
-        ends, rates, cycles = [card, card], rates * share, np.ones_like(cycles)
+        ends, cycles = [shared, shared], np.ones_like(cycles)
     labels += [f"{each}.inside" for each in called]
-    source, target, bandwidth, late = map(np.concatenate, links)
     routers = Topology(
         old.name,
         counts["routers"],
-        source,
-        target,
+        np.concatenate(source),
+        np.concatenate(target),
         tuple(labels),
-        channel_bandwidth=bandwidth,
-        channel_cycles=late,
+        channel_bandwidth=np.concatenate(bandwidth),
+        channel_cycles=np.concatenate(late),
     )
 
     gpu = np.arange(hosts, dtype=np.int32)
     node = gpu // np.int32(gpus)
-    inner = first + shared + node
     # every GPU has the port of its card, then that to the inside
     into, out_of, *at_ports = (
         np.stack([of_card[gpu // share], of_gpu], axis=1).ravel()
         for of_card, of_gpu in (
-            *((end, inner) for end in ends),
+            *((end, inner + node) for end in ends),
             *((each, np.full(hosts, inner_rate)) for each in rates),
             *((each, np.ones(hosts, np.int32)) for each in cycles),
         )
@@ -156,22 +162,46 @@ def with_computers(
     return Topology(
         name,
         routers.num_routers,
-        source,
-        target,
+        routers.channel_source,
+        routers.channel_target,
         (*gpu_names, *labels),
         num_hosts=hosts,
         router_network=routers,
         port_host=gpu.repeat(2),
         injection_router=into.astype(np.int32),
         ejection_router=out_of.astype(np.int32),
-        channel_bandwidth=np.concatenate([bandwidth, *at_ports[:2]]),
-        channel_cycles=np.concatenate([late, *at_ports[2:]]).astype(np.int32),
+        channel_bandwidth=np.concatenate([routers.channel_bandwidth, *at_ports[:2]]),
+        channel_cycles=np.concatenate([routers.channel_cycles, *at_ports[2:]]).astype(np.int32),
         node_of_host=node,
         computer_labels=called,
+        cards=shared,
         family=_family_of(topology, card_at, share),
         reference_gbps=topology.reference_gbps,
         cycle_ns=topology.cycle_ns,
         notes=topology.notes,
+    )
+
+
+def with_ports(topology: Topology, kept: Bools) -> Topology:
+    """Return a network of which some ports are left, which bool[num_ports] says.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2@2x2x9")
+    >>> with_ports(net, np.tile([True, False], 4)).channel_bandwidth.max()
+    np.float64(1.0)
+    """
+    channels = np.concatenate([np.ones(topology.num_network_channels, np.bool_), kept, kept])
+    return replace(
+        topology,
+        port_host=topology.port_host[kept],
+        injection_router=topology.injection_router[kept],
+        ejection_router=topology.ejection_router[kept],
+        channel_bandwidth=topology.channel_bandwidth[channels],
+        channel_cycles=topology.channel_cycles[channels],
+        unbroken=topology.whole,
+        kept_channels=topology.whole_channel[channels],
     )
 
 
@@ -202,10 +232,8 @@ def _cards_of(topology: Topology, gpus: int, cards: int, name: str) -> Ints:
 def _family_of(topology: Topology, card_at: Ints, share: int) -> Family | None:
     """Return the family of a network of GPUs, of which each card of a network has a share."""
     shape = topology.family
-    if isinstance(shape, StagesShape):
-        return None
     if not isinstance(shape, TreeShape):
-        return shape if share == 1 else None
+        return None if isinstance(shape, StagesShape) else shape
     at = np.empty(len(card_at), np.int32)
     at[card_at] = np.arange(len(card_at))
     if shape.host_at is not None:
@@ -218,6 +246,6 @@ def _family_of(topology: Topology, card_at: Ints, share: int) -> Family | None:
         (1, *shape.parents),
         (1, *shape.parallel),
         router_at=np.append(topology.num_routers + at, routers).astype(np.int32),
-        host_at=(at[:, None] * share + np.arange(share, dtype=np.int32)).ravel(),
+        host_at=(at[:, None] * share + np.arange(share)).ravel().astype(np.int32),
         sharing=share,
     )
