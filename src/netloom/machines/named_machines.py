@@ -635,6 +635,8 @@ def _with_sides(found: Machine, argument: str, spec: str) -> Machine:
     kind, default = split_spec(found.topology)
     if kind not in SIDED:
         raise InputError(spec, f"sides of {found.topology}", f"none: {', '.join(SIDED)} have sides")
+    if kind == "folded":  # which may have any number, and say the sides of the mesh
+        return found.model_copy(update={"topology": f"{kind}:{argument}"})
     sides, wraps = parse_sides(argument, where=spec), found.wraps
     if len(sides) != len(wraps):
         raise InputError(spec, f"{len(sides)} sides", f"{len(wraps)}, as in {found.topology}")
