@@ -39,6 +39,7 @@ from netloom.base.words import listed, or_near, percent
 from netloom.machines.tables import (
     Bytes,
     Computer,
+    ErrorShare,
     LinkClass,
     MessageCost,
     Protocol,
@@ -284,6 +285,9 @@ class Machine(Table):
         The inside of its computers. None where a computer is a host.
     protocols
         How its libraries run algorithms. In a file ``nccl`` and ``mscclpp`` stand for their rows.
+    error
+        How far measured times of collectives are from expected ones, by size, smallest first. Empty
+        if nobody compared them.
 
     Examples
     --------
@@ -312,6 +316,7 @@ class Machine(Table):
     start_us: Time = Field(0.0, alias="start")
     computer: Computer | None = None
     protocols: Annotated[tuple[Protocol, ...], BeforeValidator(_protocols)] = ()
+    error: tuple[ErrorShare, ...] = Field((), strict=False)
 
     def routing(self, asked: T) -> T | str:
         """Return a routing as the machine has it: adaptive ones with its rule of ties.
@@ -510,11 +515,12 @@ class MachineText:
             self.said = Machine.model_validate(tables)
         except ValidationError as error:
             raise self._refused(error) from None
-        limits = [each.up_to_bytes for each in self.said.message_costs]
-        if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
-            found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
-            wanted = "rising sizes, and none in the last, which holds for all larger messages"
-            raise InputError(self.where("message_costs", len(limits) - 1), found, wanted)
+        for key in ("message_costs", "error"):
+            limits = [each.up_to_bytes for each in getattr(self.said, key)]
+            if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
+                found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
+                wanted = "rising sizes, and none in the last, which holds for all larger ones"
+                raise InputError(self.where(key, len(limits) - 1), found, wanted)
 
     def where(self, *keys: str | int) -> str:
         """Return the file, line and name of a key: ``links``, 0, ``bandwidth``."""
@@ -554,6 +560,7 @@ def _fields_of(loc: tuple[int | str, ...]) -> dict[str, Any]:
         "message_costs": MessageCost,
         "computer": Computer,
         "protocols": Protocol,
+        "error": ErrorShare,
     }
     table = tables.get(loc[0], Machine) if len(loc) > 1 else Machine
     return {field.alias or name: field for name, field in table.model_fields.items()}

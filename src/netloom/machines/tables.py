@@ -136,6 +136,21 @@ class Computer(Table):
     adding_bytes_per_us: Rate | None = Field(None, alias="adding")
 
 
+class ErrorShare(Table):
+    """How far times of collectives are from those that a machine's figures give.
+
+    Attributes
+    ----------
+    up_to_bytes
+        Largest size that this line holds for. Infinite in the last.
+    share
+        Measured over expected times, or the reverse, are 1 + share at most, nine times out of ten.
+    """
+
+    up_to_bytes: Bytes = Field(inf, alias="up_to")
+    share: Share = Field(description="a share such as 0.2")
+
+
 class Protocol(Table):
     """A protocol by which a library runs its algorithms: what hops and bytes cost.
 

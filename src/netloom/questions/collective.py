@@ -26,7 +26,9 @@ from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import outputs, terminal
 from netloom.questions.answers import Answer, Grade, Parts, Verdict
-from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective, prepare
+from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective
+from netloom.questions.fitted import FIT
+from netloom.questions.measured import Measured, compared, prepare_measured
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
@@ -206,6 +208,7 @@ class CollectiveTimes(Answer):
     left_out: dict[str, str]
     phases: Phases | None
     whole: Whole | None
+    measured: Measured | None = figure(optional=True, default=None)
     note: str | None
     points: tuple[Point, ...]
     ready: PreparedCollective = unseen()
@@ -244,7 +247,13 @@ class CollectiveTimes(Answer):
         return fastest_first(self.points, size, order)
 
     def judged(self) -> Verdict:
-        """Return which algorithm to use at which sizes, what limits it, what could be better."""
+        """Return which algorithm to use at which sizes, what limits it, what could be better.
+
+        Of measured times: whether they are as expected.
+        """
+        note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
+        if self.measured is not None:
+            return replace(self.measured.judged(), note=note)
         last, *others = self.at(self.sizes[-1])
         what = f" for {units.size(last.size)}" if last.size else ""
         sentence = f"Use {last.algorithm}{what}: {units.seconds(last.seconds)}{_near(last)}."
@@ -288,7 +297,6 @@ class CollectiveTimes(Answer):
             "phases": self.phases.verdict if self.phases else "",
         }
         mark = "fine" if last.ratio is None or last.ratio < NEAR.fine else "limited"
-        note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
         return Verdict(mark, sentence, lines, self._next(last, mark), note)
 
     def _beside(self, whole: Whole, last: Point) -> dict[str, str]:
@@ -330,7 +338,13 @@ class CollectiveTimes(Answer):
         return ""
 
     def figure_lines(self, width: int) -> list[str]:
-        """Return the fastest by size, and all algorithms at the largest."""
+        """Return the fastest by size, and all algorithms at the largest. Or what was measured."""
+        if self.measured is not None:
+            tables = []
+            for run, points in self.measured.runs.items():
+                ranks = counted(points[0].ranks, "rank", ",")
+                tables += ["", f"{run}, {ranks}:", *terminal.table(points, self, width)]
+            return tables[1:]
         rows, found = [], []
         for size in self.sizes:
             first, *others = self.at(size)
@@ -391,6 +405,8 @@ class CollectiveTimes(Answer):
         steps, alpha = counted(bound.steps, "step"), units.seconds(bound.alpha_seconds)
         least = units.seconds(bound.steps_seconds)
         yield f"If no rank sends two messages at once: {steps} of {alpha} or more, {least}."
+        if self.measured is not None and self.measured.skipped:
+            yield f"No algorithm of netloom: {listed(self.measured.skipped)}."
         reasons = dict[str, list[str]]()
         for name, why in self.left_out.items():
             reasons.setdefault(why, []).append(name)
@@ -474,6 +490,8 @@ class CollectiveTimes(Answer):
             f"{units.seconds(late)}{assumed}; {how.get(engine, engine)}, sizes and bus bandwidth "
             "as nccl-tests define them"
         ]
+        if self.measured is not None:
+            return [*said, f"grey: expected; {self.measured.band}"]
         grey = grey_curves(self.table())
         if grey and len(self.sizes) > 1:
             said.append(f"grey: {', '.join(grey)}; circles: the lead changes")
@@ -481,8 +499,10 @@ class CollectiveTimes(Answer):
 
     def parts(self) -> Parts:
         """Return bus bandwidth by size, or bars of the algorithms at the only one."""
-        from netloom.drawing.collectives import bandwidth_bars, bandwidth_curves
+        from netloom.drawing.collectives import bandwidth_bars, bandwidth_curves, measured_curves
 
+        if self.measured is not None:
+            return {"bus bandwidth": measured_curves(self.measured.curves(), self.collective)}
         if len(self.sizes) == 1:
             fastest = self.at(self.sizes[0])[0].algorithm
             return {"algorithms": bandwidth_bars(self.table(), fastest)}
@@ -509,6 +529,15 @@ def _fastest_run(
             return best, run[best.algorithm]
     found = f"{listed(ready.library_names)}, whose messages are not run one by one"
     raise InputError("algorithm", found, "another beside it, such as ring")
+
+
+def _by_algorithm(points: Iterable[Point]) -> dict[str, dict[float, float]]:
+    """Return the seconds of each algorithm of messages by size, with ranks as given."""
+    found: dict[str, dict[float, float]] = {}
+    for each in points:
+        if each.order == GIVEN and each.algorithm != PHASES:
+            found.setdefault(each.algorithm, {})[each.size] = each.seconds
+    return found
 
 
 def _near(point: Point) -> str:
@@ -570,7 +599,7 @@ GOAL = outputs.Output(
 
 @asks(
     CollectiveQuestion,
-    prepare=prepare,
+    prepare=prepare_measured,
     title="Algorithms of a collective",
     example="netloom collective all-reduce --size 1KB:1GB --on torus:8x8x8",
     page="which-all-reduce.md",
@@ -581,6 +610,7 @@ GOAL = outputs.Output(
         ),
         GOAL,
         outputs.perfetto_output(_refuse_cycles),
+        FIT,
         outputs.SAVE_MAPPING,
         outputs.rank_file_output(_refuse_ranks, lambda answer: np.unique(answer.ready.host_of)),
     ),
@@ -682,6 +712,15 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
                 for each in there
             ),
         )
+    measured = None
+    if ready.runs:
+        times = {len(ready.host_of): _by_algorithm(points)}
+        for _, part in ready.runs:
+            if (own := len(part.host_of)) not in times:
+                least = part.bound(question.collective, question.root, part.host_of)
+                timed, _ = _timed(part, part.algorithms, least, named=named)
+                times[own] = _by_algorithm([*timed, *_expected(part, least)])
+        measured = compared(question, ready, times)
     program, inside, flows = ready.program, ready.node_of_host is not None, OnFlows.of(ready.flows)
     if program is not None:  # whose messages do not share channels
         flows = replace(
@@ -717,6 +756,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         left_out=left_out,
         phases=_phases(points, ready.sizes),
         whole=whole,
+        measured=measured,
         note=" ".join(f"{each}." for each in notes) or None,
         points=tuple(points),
         ready=ready,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import Field, SkipValidation
+from pydantic import Field, SkipValidation, model_validator
 
 from netloom.base import units
 from netloom.base.arrays import Ints, distinct
@@ -16,6 +17,7 @@ from netloom.base.units import parse_seconds
 from netloom.base.words import listed
 from netloom.machines import Machine
 from netloom.machines.libraries import ROWS as OF_LIBRARIES, Library
+from netloom.machines.logs import Log, read_logs
 from netloom.machines.named_machines import (
     ASSUMED,
     Clock,
@@ -90,6 +92,7 @@ class WhichCollective(Question, panel="Collective"):
         "Collective: all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, reduce, "
         "gather, scatter or barrier.",
         kw_only=False,
+        follows="measured",
     )
     size: Sizes = option(
         "Sizes as nccl-tests count them: 64MB, 1KB,1MB, or 1KB:1GB (by 4; 1KB:1GB:2 by 2).",
@@ -98,6 +101,13 @@ class WhichCollective(Question, panel="Collective"):
     algorithm: str = option("Algorithms: all, or some by name (ring,bruck,swing).", default="all")
     ranks: Annotated[int, Field(ge=1, le=MOST_RANKS)] | None = option(
         "Number of ranks.", default=None, shown_default="as many as the nodes take"
+    )
+    measured: str | PathLike[str] | list[Any] | None = option(
+        "Measured times to judge: output of nccl-tests, RCCL-tests, OSU, or CSV. Repeat it for "
+        "several runs.",
+        default=None,
+        several=True,
+        file=True,
     )
     root: int = option(
         "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
@@ -120,6 +130,19 @@ class WhichCollective(Question, panel="Collective"):
         ge=0,
         le=1,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_logs(cls, asked: Any) -> Any:
+        """Return the fields, with the collective of measured times if none is asked for."""
+        if not isinstance(asked, dict) or asked.get("collective") or not asked.get("measured"):
+            return asked
+        names = {run.collectives for run in logs_of(asked["measured"])}
+        if len(names) != 1 or len(min(names)) != 1:
+            seen = listed(sorted({each for some in names for each in some}), 9, "or")
+            found = f"none, and measured times of {seen or 'no known one'}"
+            raise InputError("collective", found, "its name, before the options")
+        return asked | {"collective": min(names)[0]}
 
 
 class FlitsAndCycles(
@@ -180,6 +203,12 @@ class CollectiveQuestion(
     """A collective on a network, by each algorithm and size."""
 
 
+def logs_of(paths: Any) -> list[Log]:
+    """Return the runs of one file of measured times, or of several."""
+    several = paths if isinstance(paths, list | tuple) else [paths]
+    return [run for path in several for run in read_logs(path)]
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedCollective:
     """What a question names, read and built once.
@@ -215,6 +244,10 @@ class PreparedCollective:
         Connections between hosts that are compiled into phases. None if none are.
     whole
         The same on the network without its failures, by the same routing. None if there are none.
+    machine
+        The machine, if the network is one.
+    runs
+        Measured runs, and what is ready for ranks as many as theirs.
     """
 
     flows: engines.PreparedFlows
@@ -231,6 +264,8 @@ class PreparedCollective:
     library_names: tuple[str, ...] = ()
     exchange: Connections | None = None
     whole: PreparedCollective | None = None
+    machine: Machine | None = None
+    runs: tuple[tuple[Log, PreparedCollective], ...] = ()
 
     @property
     def shown(self) -> engines.PreparedFlows | engines.PreparedNetwork:
@@ -397,6 +432,7 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         left_out=left_out,
         library=library,
         library_names=library_names,
+        machine=machine,
     )
     return replace(found, exchange=_exchange(question, found))
 
