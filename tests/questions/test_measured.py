@@ -81,7 +81,7 @@ def test_one_size_of_many_outside_is_told_only(tmp_path):
     times = {2**20 + at: least * 1.01 for at in range(9)} | {2**20 + 9: 2 * least}
     verdict = judged(log_of(tmp_path, times)).verdict
     assert verdict.mark == "limited"
-    assert verdict.sentence.endswith("1 of 10 sizes are not.")
+    assert verdict.sentence.endswith("1 of 10 sizes is not.")
 
 
 def test_the_band_is_that_of_the_machine(tmp_path):

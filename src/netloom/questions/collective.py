@@ -693,8 +693,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         if best.algorithm in ready.library_names:
             same = None
         else:
-            runner, own = unbroken.runner(ready.host_of), ready.named(best.algorithm)
-            same = runner.timed(own, last).seconds
+            runner, algorithm = unbroken.runner(ready.host_of), ready.named(best.algorithm)
+            same = runner.timed(algorithm, last).seconds
         network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
         run_here = {each.name for each in ready.algorithms} - left_out.keys()
         whole = Whole(
@@ -712,15 +712,6 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
                 for each in there
             ),
         )
-    measured = None
-    if ready.runs:
-        times = {len(ready.host_of): _by_algorithm(points)}
-        for _, part in ready.runs:
-            if (own := len(part.host_of)) not in times:
-                least = part.bound(question.collective, question.root, part.host_of)
-                timed, _ = _timed(part, part.algorithms, least, named=named)
-                times[own] = _by_algorithm([*timed, *_expected(part, least)])
-        measured = compared(question, ready, times)
     program, inside, flows = ready.program, ready.node_of_host is not None, OnFlows.of(ready.flows)
     if program is not None:  # whose messages do not share channels
         flows = replace(
@@ -756,7 +747,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         left_out=left_out,
         phases=_phases(points, ready.sizes),
         whole=whole,
-        measured=measured,
+        measured=_measured(question, ready, points),
         note=" ".join(f"{each}." for each in notes) or None,
         points=tuple(points),
         ready=ready,
@@ -806,6 +797,19 @@ def _timed(
             else:
                 found += points
     return found, stuck
+
+
+def _measured(
+    question: CollectiveQuestion, ready: PreparedCollective, points: Sequence[Point]
+) -> Measured | None:
+    """Return what was measured, beside ``points`` and those of runs of fewer ranks."""
+    times = {len(ready.host_of): _by_algorithm(points)}
+    for _, part in ready.runs:
+        if (ranks := len(part.host_of)) not in times:
+            least = part.bound(question.collective, question.root, part.host_of)
+            timed, _ = _timed(part, part.algorithms, least, named=question.algorithm != "all")
+            times[ranks] = _by_algorithm([*timed, *_expected(part, least)])
+    return compared(question, ready, times) if ready.runs else None
 
 
 def _expected(ready: PreparedCollective, bound: LeastTime) -> list[Point]:

@@ -38,6 +38,9 @@ AS_PRINTED = 0.995
 FINE, SLOW, FAST, IMPOSSIBLE = "✓", "✗ slow", "✗ fast", "✗ < bound"
 """What a measured time may be."""
 
+MOSTLY = 0.75
+"""The part of the sizes that an explanation must explain."""
+
 CLASSES = (64 * 2**10, 8 * 2**20, inf)
 """Bytes up to which sizes are small, medium and large: start, mixture and bandwidth."""
 
@@ -134,7 +137,8 @@ class Measured(Figures):
             than = f"{percent(abs(off))} {'above' if off > 0 else 'below'} what is expected"
             mark, rate = "limited" if out else "fine", units.rate(last.bus_bandwidth)
             sentence = f"As expected: {rate} bus bandwidth at {size}, {than}"
-            sentence += f"; {out} of {counted(len(self.points), 'size')} are not." if out else "."
+            are = f"{out} of {counted(len(self.points), 'size')} {'is' if out == 1 else 'are'} not"
+            sentence += f"; {are}." if out else "."
         else:
             mark = "act" if kind == SLOW else "limited"
             how = "Too slow" if kind == SLOW else "Faster than expected"
@@ -148,6 +152,8 @@ class Measured(Figures):
         }
         for label, each in zip(("fits", "or"), self.explanations, strict=False):
             lines[label] = f"{each.words} (within {percent(each.misfit)})"
+        if kind == SLOW and not self.explanations:
+            lines["fits"] = "no single defect that netloom knows"
         lines["test"] = self.explanations[0].next_test if self.explanations else ""
         lines["bound"] = f"{units.seconds(last.bound)} at {units.size(last.size)}"
         return Verdict(mark, sentence, lines)
@@ -358,9 +364,17 @@ def compared(
         from netloom.questions.defects import explained
 
         found = explained(points, question.collective, ready.library)
+        found = tuple(each for each in found if _explains(each, points))
     return Measured(
         points=tuple(points), band_source=source, explanations=found, skipped=tuple(skipped)
     )
+
+
+def _explains(found: Explanation, points: Sequence[MeasuredPoint]) -> bool:
+    """Return whether most points are within their bands of what an explanation expects."""
+    pairs = zip(points, found.ratio_by_size, strict=True)
+    off = [abs(log(each.ratio / ratio)) <= log(1 + each.band) for each, ratio in pairs]
+    return sum(off) >= MOSTLY * len(off)
 
 
 def _names_of(said: str, known: Iterable[str]) -> list[str]:
