@@ -58,6 +58,9 @@ GOALS = {
 SHARES = (0.10, 0.25, 0.40)
 """Errors that shares of rows stay within."""
 
+FAR, MOST_FAR = 0.25, 3
+"""The error from which on rows are named on the page, and how many of a set."""
+
 NEAR = 1.1
 """A choice is right if it takes at most so many times as long as the best measured one."""
 
@@ -227,14 +230,14 @@ class Account:
     rows: pl.DataFrame
 
     def table(self) -> pl.DataFrame:
-        """Return all rows."""
-        return self.rows
+        """Return all rows, with six digits."""
+        return self.rows.with_columns(pl.selectors.float().round_sig_figs(6))
 
     @cached_property
     def violations(self) -> list[str]:
         """Rows that took less than the least possible time, in words."""
         beaten = self.rows.filter(pl.col("bound") > pl.col("measured"))
-        return [row_in_words(row) for row in beaten.iter_rows(named=True)]
+        return [f"{row['set']}, {row_in_words(row)}" for row in beaten.iter_rows(named=True)]
 
     @cached_property
     def classes(self) -> dict[str, dict[str, dict[str, float]]]:
@@ -255,7 +258,7 @@ class Account:
         for kind, sizes in self.classes.items():
             size = next((each for each in reversed(SIZES) if each in sizes), "")
             if size and sizes[size]["median"]:
-                median, high = percent(sizes[size]["median"], 1), percent(sizes[size]["ninety"])
+                median, high = percent(sizes[size]["median"]), percent(sizes[size]["ninety"])
                 said.append(f"{kind}, {size}: median error {median}, 90 % within {high}.")
         return " ".join(said)
 
@@ -290,16 +293,21 @@ class Account:
         ]
 
     def choice(self) -> Lines:
-        """Return a line per class: cells, the share of right ones, and the worst."""
-        found = choices(self.rows).group_by("class", maintain_order=True)
+        """Return a line per class, and one of all: cells, the share of right ones, the worst."""
+        all_of_them = choices(self.rows)
+        found = [
+            (str(kind), cells)
+            for (kind,), cells in all_of_them.group_by("class", maintain_order=True)
+        ]
+        found += [("all", all_of_them)] * (len(found) > 1)
         return [
             [
-                str(kind),
+                kind,
                 f"{len(cells):,}",
                 percent(_number((cells["longer"] <= NEAR).mean())),
                 f"{number(cells['longer'].max())} times as long",
             ]
-            for (kind,), cells in found
+            for kind, cells in found
         ]
 
 
@@ -308,7 +316,7 @@ def row_in_words(row: Mapping[str, Any]) -> str:
     what = f"{row['collective']} {row['algorithm']}".strip()
     times = "" if row["bound"] is None else f", {units.seconds(row['measured'])}"
     size = f", {units.size(row['bytes'])}{times}" if row["bytes"] else ""
-    return f"{row['set']}, line {row['line']}: {what}, {counted(row['nodes'], 'node')}{size}"
+    return f"line {row['line']}: {what}, {counted(row['nodes'], 'node')}{size}"
 
 
 def _told(errors: Mapping[str, float]) -> list[str]:
@@ -367,7 +375,11 @@ def page(found: Account) -> str:
     ]
     for each, (_, rows) in zip(found.folder.sets, found.parts("set"), strict=True):
         parts.append(f"## {each.name}\n\n{each.notes}\n")
-        told = [["network", f"`{each.network}`"], ["rows", f"{len(rows)} of `{each.file}`"]]
+        specs = {"": each.network} if isinstance(each.network, str) else each.network
+        networks = [
+            f"`{spec}`" + f" ({nodes} nodes)" * bool(nodes) for nodes, spec in specs.items()
+        ]
+        told = [["network", ", ".join(networks)], ["rows", f"{len(rows)} of `{each.file}`"]]
         over = (rows["measured"] / rows["bound"]).drop_nulls()
         if len(over):
             least, middle = number(over.min()), number(over.median())
@@ -381,8 +393,16 @@ def page(found: Account) -> str:
             for row in rows.filter("calibrates").iter_rows(named=True)
         ]
         ignored = [[f"`{name}`", why] for name, why in each.ignored.items()]
+        far = rows.filter(~pl.col("calibrates"), pl.col("error") > FAR).sort(
+            "error", descending=True
+        )
+        furthest = [
+            [row_in_words(row), row["netloom"], f"{number(row['ratio'])} times"]
+            for row in far.head(MOST_FAR).iter_rows(named=True)
+        ]
         for heads, lines in (
             (("size", *SUMMARY[2:-1]), sizes),
+            (("furthest off", ":as", "predicted over measured"), furthest),
             (("row that never counts", ":what it fixed"), fixed),
             (("algorithms not predicted", ":why"), ignored),
         ):

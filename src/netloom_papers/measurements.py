@@ -114,8 +114,10 @@ class MeasuredSet(Table):
     def fixes(self, row: Row) -> str:
         """Return which constant a row fixed. "" if it calibrates nothing."""
         for each in self.calibrates:
-            asked = {key: value for key, value in each.items() if key != "fixes"}
-            if all(_alike(getattr(row, key), value) for key, value in asked.items()):
+            wanted: dict[str, Any] = {key: each[key] for key in each if key != "fixes"}
+            if "collective" in wanted:
+                wanted["collective"] = spelt(str(wanted["collective"]))
+            if all(_alike(getattr(row, key), value) for key, value in wanted.items()):
                 return str(each.get("fixes", "a constant"))
         return ""
 
@@ -242,6 +244,17 @@ class Folder:
         return ",".join(str(place[name]) for name in names)
 
 
+def spelt(collective: str) -> str | None:
+    """Return netloom's name of a collective. None if it has none.
+
+    Examples
+    --------
+    >>> spelt("ReduceScatter"), spelt("bcast"), spelt("all-reduce"), spelt("sendrecv")
+    ('reduce-scatter', 'broadcast', 'all-reduce', None)
+    """
+    return SPELT.get(re.sub("[^a-z]", "", collective.lower()))
+
+
 def _any(cell: str, patterns: Sequence[object]) -> bool:
     return any(fnmatchcase(cell, str(each)) for each in patterns)
 
@@ -249,8 +262,7 @@ def _any(cell: str, patterns: Sequence[object]) -> bool:
 def _of_line(each: MeasuredSet, where: str, said: Mapping[str, str]) -> Iterator[Row]:
     """Yield the rows of a line: one of a long table, one per size of a wide one."""
     collective, _, kernel = said.get("collective", each.collective).partition("(")
-    name = SPELT.get(re.sub("[^a-z]", "", collective.lower()))
-    if name is None:
+    if (name := spelt(collective)) is None:
         raise InputError(where, f"collective '{collective}'", listed(list(COLLECTIVES), 9))
     per_node = each.ranks_per_node or int(_number(said.get("ranks_per_node", "1"), where))
     nodes = said.get("nodes", "")

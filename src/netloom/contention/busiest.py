@@ -202,9 +202,9 @@ def _of_class(topology: Topology, channels: NDArray[Any]) -> str:
     source, target = topology.routers.channel_source, topology.routers.channel_target
     family = topology.family
     if isinstance(family, DragonflyShape):
-        ends = topology.switch_of[source], topology.switch_of[target]
-        own, other = (each // family.routers for each in ends)
-        kind = np.where(ends[0] == ends[1], 2, own == other)  # 2: between a card and its router
+        one, two = topology.switch_of[source], topology.switch_of[target]
+        same = one // family.routers == two // family.routers
+        kind = np.where(one == two, 2, same)  # 2: between a card and its router
         words = {1: "local channels", 0: "global channels"}
     else:
         heights = router_heights(topology)

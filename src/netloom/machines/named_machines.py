@@ -718,6 +718,8 @@ def _with_sides(found: Machine, argument: str, spec: str) -> Machine:
     if kind not in SIDED:
         whose = found.topology or "one computer"
         raise InputError(spec, f"sides of {whose}", f"none: {', '.join(SIDED)} have sides")
+    if kind == "folded":  # which may have any number, and say the sides of the mesh
+        return found.model_copy(update={"topology": f"{kind}:{argument}"})
     sides, wraps = parse_sides(argument, where=spec), found.wraps
     if len(sides) != len(wraps):
         raise InputError(spec, f"{len(sides)} sides", f"{len(wraps)}, as in {found.topology}")

@@ -693,8 +693,8 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         if best.algorithm in ready.library_names:
             same = None
         else:
-            runner, own = unbroken.runner(ready.host_of), ready.named(best.algorithm)
-            same = runner.timed(own, last).seconds
+            runner, algorithm = unbroken.runner(ready.host_of), ready.named(best.algorithm)
+            same = runner.timed(algorithm, last).seconds
         network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
         run_here = {each.name for each in ready.algorithms} - left_out.keys()
         whole = Whole(

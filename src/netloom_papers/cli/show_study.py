@@ -131,15 +131,14 @@ def point_by_point(plot: Plot) -> Grid:
 
 def of_machines(result: Account) -> Lines:
     """Yield the errors by class of rows and size, and whether the right algorithms are named."""
-    if told := result.summary():
-        yield from ("", *_table([head.lstrip(":") for head in SUMMARY], told, ("size", "goal")))
-    if result.choices:
-        yield from (
-            "",
-            "The algorithm that netloom calls fastest takes at most 10 % longer than the",
+    if errors := result.summary():
+        heads = [head.lstrip(":") for head in SUMMARY]
+        yield from ("", *_table(heads, errors, ("size", "goal")))
+    if choice := result.choice():
+        said = (
+            "Cells in which the algorithm that netloom calls fastest takes at most 10 % longer than"
         )
-        yield from ("best measured one in so many cells of run and size:", "")
-        yield from _table(CHOICE, result.choice())
+        yield from ("", f"{said} the best measured one:", "", *_table(CHOICE, choice))
 
 
 def of_study(result: StudyResult) -> Lines:

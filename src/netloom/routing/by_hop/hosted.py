@@ -162,7 +162,8 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
     """
     sides, inside = rules.dimensions(topology), topology.routers
     wanted = tuple(order) or tuple(reversed(range(len(sides))))
-    ends = (topology.switch_of[end] for end in (inside.channel_source, inside.channel_target))
+    of = topology.switch_of
+    ends = of[inside.channel_source], of[inside.channel_target]
     axis, change = rules.channel_axes(*ends, sides)
     place = np.argsort(wanted)[axis].astype(np.int8)
     if rules.is_hyperx(topology):

@@ -731,18 +731,26 @@ def _recursive_doubling(request: Request) -> Outline:
 
 
 def _doubling_lanes(request: Request, *, near: bool) -> Outline:
-    """Return an all-reduce by exchanges of whole sums, each lane's part of the vector."""
-    sides = request.torus or (request.num_ranks,)
-    if any(side.bit_count() > 1 for side in sides):
-        found = f"doubling of {'x'.join(map(str, sides))} ranks in lanes"
-        raise InputError("algorithm", found, "powers of 2")
+    """Return an all-reduce by exchanges of whole sums, each lane's part of the vector.
+
+    Sides that are no powers of 2 are a ring of the ranks, of which the first are folded.
+    """
+    size, sides = request.num_ranks, request.torus or (request.num_ranks,)
+    core = 2 ** (size.bit_length() - 1)
+    member, sides = fold(size, core)[0], sides if core == size else (core,)
     lanes = _each_way(sides, partial(swing_lane, near=near))
-    summed = list[list[Steps]]()
+    even, summed = np.arange(0, 2 * (size - core), 2), list[list[Steps]]()
     for number, lane in enumerate(lanes):
-        chunk = always(np.full((request.num_ranks, 1), number))
-        met = [steps(each.source, each.target, chunk, sums=True) for each in reversed(lane)]
-        summed.append([one for each in met for one in each])
-    return _whole(request, merged(summed), len(lanes))
+        chunk = always(np.full((core, 1), number))
+        ends = [(member[each.source], member[each.target]) for each in reversed(lane)]
+        summed.append([one for both in ends for one in steps(*both, chunk, sums=True)])
+    whole = always(np.tile(np.arange(len(lanes)), (len(even), 1)))
+    found = [
+        *steps(even, even + 1, whole, width=len(lanes), sums=True),
+        *merged(summed),
+        *steps(even + 1, even, whole, width=len(lanes)),
+    ]
+    return _whole(request, found, len(lanes))
 
 
 def _dissemination(request: Request) -> Outline:
