@@ -14,7 +14,7 @@ from netloom.base import units
 from netloom.base.arrays import distinct
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure
-from netloom.base.words import counted, listed, number, percent
+from netloom.base.words import begun, counted, listed, number, percent
 from netloom.machines.logs import Log
 from netloom.questions.answers import Verdict
 from netloom.questions.collective_prepared import (
@@ -141,8 +141,12 @@ class Measured(Figures):
             sentence += f"; {are}." if out else "."
         else:
             mark = "act" if kind == SLOW else "limited"
-            how = "Too slow" if kind == SLOW else "Faster than expected"
-            sentence = f"{how}{f' in {worst.run}' * (len(self.runs) > 1)}: {_beside(worst)}."
+            how = "too slow" if kind == SLOW else "faster than expected"
+            if last.right == FINE:
+                right = f"{units.rate(last.bus_bandwidth)} at {units.size(last.size)}"
+                how = f"as expected at the largest size ({right}), {how} at others"
+            run = f" in {worst.run}" * (len(self.runs) > 1)
+            sentence = f"{begun(how)}{run}: {_beside(worst)}."
         apart = self.runs.values() if len(self.runs) > 1 else self._classes()
         lines = {
             "sizes": " · ".join(map(self._told, apart)),
