@@ -24,14 +24,14 @@ def base():
     return prepare(CollectiveQuestion(collective="all-reduce", on=ON)).library, machine(ON)
 
 
-def changed(library, *, cards=1.0, inside=1.0, hops=1.0, start=0.0):
+def changed(library, *, cards=1.0, inside=1.0, hops=1.0):
     """Return a library whose parts are those of a machine with other constants."""
 
     class Other(type(library)):
         def parts(self, collective, algorithm):
             return [
                 each._replace(
-                    start=each.start * hops + start,
+                    start=(each.start - self.start) * hops + self.start,
                     inside=each.inside / inside,
                     card=each.card / cards,
                     network=each.network / cards,

@@ -27,8 +27,8 @@ from netloom.base.words import listed, number
 from netloom.machines.libraries import DIRECT, ROWS, Library, Parts
 from netloom.questions.measured import Explanation, MeasuredPoint
 
-NOISE = 0.03
-"""Of a measured time, as a part of it."""
+NOISE, EARLY_NOISE = 0.03, 0.05
+"""Of a measured time, as a part of it, and more of times that are starts alone."""
 
 RATE_ERROR, START_ERROR, LAW_ERROR = 0.05, 0.15, 2.0
 """Of a machine's rates, of its starts, and of the part of the law that both have, each as a part
@@ -46,7 +46,7 @@ SURE = 2.0
 LIKELY = 6.0
 """Logarithm of the likelihoods from which on a defect is not worth naming beside a better one."""
 
-ALIKE = 6.0
+ALIKE = 9.0
 """Squared distance of predicted curves, in their deviations, below which they are one."""
 
 WRONG = 4.0
@@ -65,6 +65,8 @@ class Run:
         float64[n], bytes.
     parts
         Of each algorithm and protocol that may have run, by name: ``rings LL``.
+    launch
+        Seconds of their start that are no hops.
     """
 
     first: int
@@ -72,6 +74,7 @@ class Run:
     cards: int
     sizes: Floats
     parts: dict[str, Parts]
+    launch: float = 0.0
 
     @property
     def members(self) -> range:
@@ -138,18 +141,18 @@ def _one_card_less(each: Parts, _: float, run: Run) -> Parts:
     return each._replace(card=each.card * run.cards / max(run.cards - 1, 1))
 
 
+def _later(each: Parts, factor: float, run: Run) -> Parts:
+    return each._replace(start=run.launch + (each.start - run.launch) * factor)
+
+
 def _slower(each: Parts, factor: float, run: Run) -> Parts:
     """Return parts of a run of which one computer is slower, as are its hops."""
-    late = each.start * (1 + (factor - 1) / run.computers)
-    return Parts(late, each.inside * factor, each.card * factor, each.network)
-
-
-def _later(each: Parts, factor: float, _: Run) -> Parts:
-    return each._replace(start=each.start * factor)
+    late = _later(each, 1 + (factor - 1) / run.computers, run)
+    return Parts(late.start, each.inside * factor, each.card * factor, each.network)
 
 
 HALF = (2.0,)
-LATE = Defect("later", "all", _later)
+LATE = Defect("later", "all", lambda each, by, _: each._replace(start=each.start * by))
 
 DEFECTS = (
     Defect("one card at half rate", "computer", _cards, HALF),
@@ -315,7 +318,7 @@ class Suspects:
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs, self.variants = runs, [*variants(runs)]
-        self._white = whitening(runs, RATE_ERROR, START_ERROR, LAW_ERROR)
+        self._white = whitening(runs, RATE_ERROR, START_ERROR, LAW_ERROR, early_noise=EARLY_NOISE)
         self._curves = np.array([self._white @ each.later for each in self.variants])
 
     def ranked(self, later: Floats) -> list[list[Cause]]:
@@ -472,7 +475,7 @@ def run_of(
         for protocol, each in zip(protocols, own.parts(collective, name), strict=True):
             shared = each.network if len(own.near) < own.hosts.shape[1] else 0.0
             parts[f"{name} {protocol}".rstrip()] = each._replace(card=max(each.card, shared))
-    return Run(first, len(own.hosts), len(own.near), sizes, parts)
+    return Run(first, len(own.hosts), len(own.near), sizes, parts, own.start)
 
 
 def explained(

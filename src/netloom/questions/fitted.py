@@ -193,11 +193,11 @@ def _begun(off: Callable[[Floats], Floats], found: Floats) -> Floats:
 def _logarithms(runs: Sequence[Run], values: Floats) -> Floats:
     """Return the logarithms of expected times with constants, run by run."""
     rates, inside, hops = np.exp(values[:START] * (-1, -1, 1)).tolist()
-    start = values[START] * START_US * 1e-6
     found = []
     for run in runs:
+        start = max(run.launch + float(values[START]) * START_US * 1e-6, 0.0)
         parts = [
-            Parts(max(a * hops + start, 0.0), b * inside, c * rates, d * rates)
+            Parts((a - run.launch) * hops + start, b * inside, c * rates, d * rates)
             for a, b, c, d in run.parts.values()
         ]
         found.append(np.log(least_seconds(parts, run.sizes)))
@@ -221,7 +221,7 @@ def _changed(machine: Machine, values: Floats) -> Machine:
 
     costs, computer = ("base_us", "inside_us", "between_us"), machine.computer
     change = {
-        "start_us": max(machine.start_us * hops + float(values[START]) * START_US, 0.0),
+        "start_us": max(machine.start_us + float(values[START]) * START_US, 0.0),
         "links": tuple(times(rates, each, "efficiency") for each in machine.links),
         "protocols": tuple(times(hops, each, *costs) for each in machine.protocols),
         "computer": computer and times(inside, computer, "efficiency"),
