@@ -43,7 +43,7 @@ PARTED = 0.1
 SURE = 2.0
 """Logarithm of the likelihoods from which on a defect is better than none."""
 
-LIKELY = 6.0
+LIKELY = 4.0
 """Logarithm of the likelihoods from which on a defect is not worth naming beside a better one."""
 
 ALIKE = 9.0
@@ -324,11 +324,16 @@ class Suspects:
     def ranked(self, later: Floats) -> list[list[Cause]]:
         """Return the causes that fit, those with one curve together, the most likely first.
 
+        Causes are of one curve if noise and the machine's errors hardly part them, or both from a
+        third.
+
         Parameters
         ----------
         later
             float64[n], logarithm of measured over expected times, run by run.
         """
+        from scipy.sparse.csgraph import connected_components
+
         if not self.variants:
             return []
         seen = self._white @ later
@@ -348,18 +353,12 @@ class Suspects:
         found.sort(key=lambda each: -each.likely)
         if found[0].likely < SURE - none / (2 * scale):
             return []
-        groups = list[list[Cause]]()
-        for each in found:
-            if each.likely < found[0].likely - LIKELY:
-                break
-            for group in groups:
-                apart = self._white @ (group[0].best.later - each.best.later)
-                if apart @ apart < ALIKE:
-                    group.append(each)
-                    break
-            else:
-                groups.append([each])
-        return groups
+        likely = [each for each in found if each.likely >= found[0].likely - LIKELY]
+        white = np.array([self._white @ each.best.later for each in likely])
+        near = ((white[:, None] - white) ** 2).sum(axis=2) < ALIKE
+        group = connected_components(near)[1]
+        return [[each for each, of in zip(likely, group, strict=True) if of == number]
+                for number in dict.fromkeys(group.tolist())]  # fmt: skip
 
 
 # -- the next test ---------------------------------------------------------------------------------
@@ -517,10 +516,9 @@ def explained(
 
     test, found = next_test(groups, runs, build), []
     for group in groups:
-        best, where = group[0].best, ""
-        if best.defect.place == "computer" and not all(best.struck):
-            among = _among(group[0], runs)
-            where = f", in computers {among[0]} to {among[-1]}"
+        best, among, where = group[0].best, _among(group[0], runs), ""
+        if not all(best.struck) and {each.best.defect.place for each in group} == {"computer"}:
+            where = f", in computer {among[0]}" + f" to {among[-1]}" * (len(among) > 1)
         ratios = np.ones(len(points))
         ratios[order] = np.exp(best.later)
         said = Explanation(
