@@ -131,7 +131,7 @@ def test_files_say_in_which_half_a_card_is_slow():
     later = curve(DEFECTS[0], suspects(3).runs, [True, False, True])
     (first, *_) = explained(points(later), "all-reduce", library())
     assert first.name == "one card at half rate"
-    assert first.words.endswith("in computer 4 to 7")
+    assert first.words.endswith("in computers 4 to 7")
     assert first.next_test == "run each half of computers 4 to 7"
     np.testing.assert_allclose(first.ratio_by_size, np.exp(later))
     assert first.misfit == pytest.approx(0, abs=1e-9)

@@ -2,8 +2,8 @@
 
 A defect changes what a library's runs are made of (``Parts``): a card at half rate doubles the
 seconds per byte of cards. One curve of times by size says how much later bytes and starts are, and
-no more, so several causes may have one curve. Runs of some of the computers tell where a cause is:
-those of a computer strike the runs that it takes part in, those of a cable the runs that cross it.
+no more, so several causes may have one curve. Runs of some of the computers tell where a cause is.
+That of a computer strikes the runs that it takes part in, that of a cable the runs that cross it.
 
 Each variant of a defect, that is its factor and its place, predicts all measured times. Its misfit
 counts noise, and the machine's own errors: of rates, of starts, and of the law between them. These
@@ -405,10 +405,15 @@ def next_test(groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Bui
         return best
     among, place = _among(causes[0], runs), causes[0].best.defect.place
     if place == "computer" and len(among) > 1:
-        return f"run each half of computers {among[0]} to {among[-1]}"
+        return f"run each half of {_span(among)}"
     if place == "cable" and len(groups[0]) > 1:
         return "run the same computers in another order: flows that meet by chance meet elsewhere"
     return ""
+
+
+def _span(computers: Sequence[int]) -> str:
+    first, *more = computers
+    return f"computers {first} to {more[-1]}" if more else f"computer {first}"
 
 
 def _among(cause: Cause, runs: Sequence[Run]) -> list[int]:
@@ -441,7 +446,7 @@ def runs_of(
 ) -> list[tuple[Run, list[int]]]:
     """Return the runs that files are of, and the places of their points.
 
-    A file with one row a size may have run any of its algorithms.
+    A file with one row per size may have run any of its algorithms.
     """
     files, (most, gpus) = dict[tuple[str, int], list[int]](), library.hosts.shape
     for at, point in enumerate(points):
@@ -518,7 +523,7 @@ def explained(
     for group in groups:
         best, among, where = group[0].best, _among(group[0], runs), ""
         if not all(best.struck) and {each.best.defect.place for each in group} == {"computer"}:
-            where = f", in computer {among[0]}" + f" to {among[-1]}" * (len(among) > 1)
+            where = f", in {_span(among)}"
         ratios = np.ones(len(points))
         ratios[order] = np.exp(best.later)
         said = Explanation(
