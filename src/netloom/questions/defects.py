@@ -14,6 +14,7 @@ by it than one without.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -183,15 +184,20 @@ DEFECTS = (
         lambda each, late, _: each._replace(start=each.start + late * 1e-6),
         _steps(15, 1000),
     ),
-    Defect("no PXN", "all", only=DIRECT),
 )
 """Those that are looked for, beside those that leave one algorithm or protocol of several."""
 
 
 def only_one(run: Run) -> list[Defect]:
-    """Return the defects that leave one algorithm or protocol of those that a run may take."""
-    choices = dict.fromkeys([*map(_algorithm, run.parts), *run.parts])
-    return [Defect(f"nothing but {each} at all sizes", "all", only=each) for each in choices]
+    """Return the defects that leave one algorithm or protocol of several that a run may take."""
+    count = Counter(map(_algorithm, run.parts))
+    choices = [each for each in count if len(count) > 1]
+    choices += [each for each in run.parts if count[_algorithm(each)] > 1]
+    names = {DIRECT: "no PXN"}
+    return [
+        Defect(names.get(each, f"nothing but {each} at all sizes"), "all", only=each)
+        for each in choices
+    ]
 
 
 def least_seconds(parts: Sequence[Parts], sizes: Floats) -> Floats:
@@ -371,9 +377,9 @@ def _proposed(runs: Sequence[Run], build: Build) -> Iterator[tuple[str, list[Run
     """Yield tests that have not been done: their words and runs."""
     done = {run.computers for run in runs}
     most = max(done)
-    if most % 2 == 0 and most // 2 not in done:
-        half = most // 2
-        yield "run each half of the computers", [build(0, half), build(half, half)]
+    half = most // 2
+    if half and half not in done:
+        yield "run each half of the computers", [build(0, half), build(half, most - half)]
     if 1 not in done:
         yield "run one computer alone", [build(0, 1)]
 
@@ -427,7 +433,7 @@ def _predicted(causes: Sequence[Cause], shown: Sequence[Sequence[Floats]], runs:
     """Return by what each cause lengthens the runs of a test, those alike together."""
     said = dict[str, list[str]]()
     for cause, curves in zip(causes, shown, strict=True):
-        each = [np.exp(run.max()) for run in np.split(curves[0], runs)]
+        each = [np.exp(run.max()) for run in np.split(max(curves, key=np.max), runs)]
         times = listed([f"×{number(round(by, 2))}" for by in sorted(each, reverse=True)])
         said.setdefault(times, []).append(cause.name)
     return "; ".join(f"{times}: {listed(names, last='or')}" for times, names in said.items())
@@ -446,7 +452,7 @@ def runs_of(
 ) -> list[tuple[Run, list[int]]]:
     """Return the runs that files are of, and the places of their points.
 
-    A file with one row per size may have run any of its algorithms.
+    A file whose expected times are the least possible ones may have run any algorithm.
     """
     files, (most, gpus) = dict[tuple[str, int], list[int]](), library.hosts.shape
     for at, point in enumerate(points):
@@ -457,9 +463,10 @@ def runs_of(
         first = taken % most if computers < most else 0
         taken += computers % most
         own = part_of(library, first, computers)
-        names = [*dict.fromkeys(points[at].algorithm for at in of)]
-        once = len({points[at].size for at in of}) == len(of)
-        for each in [names] if once else [[name] for name in names]:
+        able, names = own.algorithms(collective), {points[at].algorithm: None for at in of}
+        free = run_of(own, first, collective, able, np.array([points[at].size for at in of]))
+        least = np.array([points[at].expected for at in of])
+        for each in [able] if (least < free.seconds * (1 + SEEN)).all() else [[n] for n in names]:
             here = [at for at in of if points[at].algorithm in each]
             sizes = np.array([points[at].size for at in here])
             found.append((run_of(own, first, collective, each, sizes), here))
