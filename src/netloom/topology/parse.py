@@ -255,12 +255,15 @@ def spec_in_words(spec: str) -> str:
     ('32 leaves, 24 spines, 8 hosts per leaf', '')
     >>> spec_in_words("rail:1x2x4x2/1")
     '1 unit, 2 computers per unit, 4 rails, 2 spines, 1 cable between each leaf and spine'
+    >>> spec_in_words("leaf-spine:4x2x8@dgx-h100")
+    '4 leaves, 2 spines, 8 cards per leaf'
     """
-    return ", ".join(
+    found = ", ".join(
         f"{value} {_one(side.words) if value == '1' else side.words}"
         for side, value in _said(spec)
         if side.name not in UNCOUNTED
     )
+    return found.replace("host", "card") if at_computers(spec)[1] else found
 
 
 def spec_table() -> str:
