@@ -329,6 +329,13 @@ class Machine(Table):
         return self.flit_bytes / self.bandwidth_bytes_per_us
 
     @property
+    def wired(self) -> str:
+        """What it joins, in a few words: its network, or GPUs and cards of a computer alone."""
+        if self.topology or self.computer is None:
+            return self.topology
+        return f"{self.computer.gpus} GPUs, {self.computer.cards} cards"
+
+    @property
     def wraps(self) -> tuple[bool, ...]:
         """Whether each dimension of its kind of network closes into a ring, however short."""
         kind, sides = split_spec(self.topology)
@@ -475,7 +482,7 @@ class Machine(Table):
 
     def __repr__(self) -> str:
         speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} per channel ({self.duplex} duplex)"
-        return f"<{self.name}: {self.topology}, {speed}>"
+        return f"<{self.name}: {self.wired}, {speed}>"
 
     __str__ = __repr__
 

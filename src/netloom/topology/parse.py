@@ -280,6 +280,8 @@ def spec_table() -> str:
         # the form that says most, with the names of its sides
         named = f"`{max(map(spec_by_name, spec.forms), key=len)}`" if spec.sides else ""
         rows.append(f"| {forms} | {spec.says} | {named} |")
+    forms = "`leaf-spine:8x4x8@dgx-h100`, `fat-tree:4x3@my.toml`, `leaf-spine:8x4x8@8x8x9`"
+    rows.append(f"| {forms} | behind any network, its hosts being cards: {BEHIND} | |")
     return "\n".join(rows)
 
 
@@ -355,6 +357,12 @@ SPECS = {row[0][0].partition(":")[0]: Spec(*row) for row in (
      _fabric),
 )}  # fmt: skip
 """Every name of a network, once."""
+
+BEHIND = (
+    "computers of a machine, by name or file, or their GPUs, cards and the rate of a GPU inside, "
+    "that of a card being 1"
+)
+"""What an ``@`` says, for the table of networks."""
 
 TOPOLOGIES = f"torus:4x4x4, fat-tree:4x3 or the like, of {', '.join(SPECS)}"
 """All names, for messages."""
