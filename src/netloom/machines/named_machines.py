@@ -35,10 +35,11 @@ from netloom.base.figures import Figures, figure, unseen
 from netloom.base.spec import parse_sides, split_spec
 from netloom.base.textfiles import find_lines, read_text
 from netloom.base.units import parse_rate, parse_seconds, rate, seconds
-from netloom.base.words import listed, or_near
+from netloom.base.words import listed, or_near, percent
 from netloom.machines.tables import (
     Bytes,
     Computer,
+    ErrorShare,
     LinkClass,
     MessageCost,
     Protocol,
@@ -223,15 +224,16 @@ PROTOCOLS = Path(__file__).with_name("protocols.toml")
 
 
 def _protocols(given: Any) -> Any:
-    """Return the rows of protocols, of a library by its name."""
+    """Return the rows of protocols. A library's name stands for its rows."""
     import tomllib
 
-    if not isinstance(given, str):
-        return tuple(given)
     known = tomllib.loads(PROTOCOLS.read_text(encoding="utf-8"))
-    if given not in known:
-        raise InputError("", repr(given), f"rows, or one of {', '.join(known)}")
-    return tuple(known[given])
+    found = list[Any]()
+    for each in [given] if isinstance(given, str) else given:
+        if isinstance(each, str) and each not in known:
+            raise InputError("", repr(each), f"rows, or one of {', '.join(known)}")
+        found += known[each] if isinstance(each, str) else [each]
+    return tuple(found)
 
 
 class Machine(Table):
@@ -282,7 +284,10 @@ class Machine(Table):
     computer
         The inside of its computers. None where a computer is a host.
     protocols
-        How its library runs rings and trees. ``nccl`` in a file names the rows of NCCL.
+        How its libraries run algorithms. In a file ``nccl`` and ``mscclpp`` stand for their rows.
+    error
+        How far measured times of collectives are from expected ones, by size, smallest first. Empty
+        if nobody compared them.
 
     Examples
     --------
@@ -311,6 +316,7 @@ class Machine(Table):
     start_us: Time = Field(0.0, alias="start")
     computer: Computer | None = None
     protocols: Annotated[tuple[Protocol, ...], BeforeValidator(_protocols)] = ()
+    error: tuple[ErrorShare, ...] = Field((), strict=False)
 
     def routing(self, asked: T) -> T | str:
         """Return a routing as the machine has it: adaptive ones with its rule of ties.
@@ -516,11 +522,12 @@ class MachineText:
             self.said = Machine.model_validate(tables)
         except ValidationError as error:
             raise self._refused(error) from None
-        limits = [each.up_to_bytes for each in self.said.message_costs]
-        if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
-            found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
-            wanted = "rising sizes, and none in the last, which holds for all larger messages"
-            raise InputError(self.where("message_costs", len(limits) - 1), found, wanted)
+        for key in ("message_costs", "error"):
+            limits = [each.up_to_bytes for each in getattr(self.said, key)]
+            if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
+                found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
+                wanted = "rising sizes, and none in the last, which holds for all larger ones"
+                raise InputError(self.where(key, len(limits) - 1), found, wanted)
 
     def where(self, *keys: str | int) -> str:
         """Return the file, line and name of a key: ``links``, 0, ``bandwidth``."""
@@ -560,6 +567,7 @@ def _fields_of(loc: tuple[int | str, ...]) -> dict[str, Any]:
         "message_costs": MessageCost,
         "computer": Computer,
         "protocols": Protocol,
+        "error": ErrorShare,
     }
     table = tables.get(loc[0], Machine) if len(loc) > 1 else Machine
     return {field.alias or name: field for name, field in table.model_fields.items()}
@@ -597,7 +605,7 @@ def read_machine(path: str) -> MachineText:
 # -- named machines --------------------------------------------------------------------------------
 
 
-SIDED = ("mesh", "torus", "cube", "line", "ring")
+SIDED = ("mesh", "torus", "cube", "line", "ring", "folded")
 """Networks that a machine may have with other sides."""
 
 DATA = Path(__file__).with_name("data")
@@ -717,6 +725,8 @@ def _with_sides(found: Machine, argument: str, spec: str) -> Machine:
     if kind not in SIDED:
         whose = found.topology or "one computer"
         raise InputError(spec, f"sides of {whose}", f"none: {', '.join(SIDED)} have sides")
+    if kind == "folded":  # which may have any number, and say the sides of the mesh
+        return found.model_copy(update={"topology": f"{kind}:{argument}"})
     sides, wraps = parse_sides(argument, where=spec), found.wraps
     if len(sides) != len(wraps):
         raise InputError(spec, f"{len(sides)} sides", f"{len(wraps)}, as in {found.topology}")
@@ -740,8 +750,8 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
     """Return the machine that a file describes. The network is looked at where it says rates."""
     said = read.said
     for place, each in enumerate(said.links):
-        if each.bandwidth_bytes_per_us is each.latency_us is None:
-            where, wanted = read.where("links", place), "a bandwidth, a latency or both"
+        if each.bandwidth_bytes_per_us is each.latency_us is each.efficiency is None:
+            where, wanted = read.where("links", place), "a bandwidth, a latency or an efficiency"
             raise InputError(where, f"nothing of the links between {each.words}", wanted)
     # bytes/µs of bandwidth 1: the file's, its network's, or that of most host ports
     where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
@@ -797,6 +807,52 @@ class Span(Figures):
         return most if least == most else f"{least} to {most}"
 
 
+class Costs(Figures):
+    """What a collective or a message takes beside wires. Times use it, bounds never do.
+
+    Attributes
+    ----------
+    efficiency
+        Payload over what channels carry.
+    adding_bytes_per_second, copy_bytes_per_second
+        Of a rank that adds what it received, and of one that reorders blocks. None: in no time.
+    start_seconds
+        Of a collective.
+    share
+        The efficiency: one number, or float64[num_channels].
+    efficiency_source, adding_source, copy_source, start_source
+        Where each comes from, in words. "" where nothing says it.
+    """
+
+    efficiency: Span
+    adding_bytes_per_second: float | None = figure(unit="bytes/s")
+    copy_bytes_per_second: float | None = figure(unit="bytes/s")
+    start_seconds: float = figure(unit="seconds")
+    efficiency_source: str
+    adding_source: str
+    copy_source: str
+    start_source: str
+    share: Late = unseen()
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """What it says, in words, each with where it comes from."""
+        share = self.efficiency.said(percent)
+        adding, copied = (rate(each or inf) for each in self.rates)
+        said = [
+            (f"payload {share}", self.efficiency_source),
+            (f"adding {adding}", self.adding_source),
+            (f"copying {copied}", self.copy_source),
+            (f"start {seconds(self.start_seconds)}", self.start_source),
+        ]
+        return [each for each in said if each[1]]
+
+    @property
+    def rates(self) -> tuple[float | None, float | None]:
+        """Of adding and copying."""
+        return self.adding_bytes_per_second, self.copy_bytes_per_second
+
+
 class Clock(Figures):
     """How many bytes and seconds the units of a network are, and who says so.
 
@@ -820,6 +876,7 @@ class Clock(Figures):
     bandwidth_source: str
     latency_source: str
     overhead_source: str
+    costs: Costs | None = figure(default=None, optional=True)
     latency_seconds: Late = unseen()
 
     @classmethod
@@ -829,6 +886,7 @@ class Clock(Figures):
         bandwidth: tuple[float, str],
         latency: tuple[Late, str],
         overhead: tuple[float, str],
+        costs: Costs | None = None,
     ) -> Self:
         """Return that of a network. Each value comes with who says so."""
         return cls(
@@ -839,6 +897,7 @@ class Clock(Figures):
             bandwidth_source=bandwidth[1],
             latency_source=latency[1],
             overhead_source=overhead[1],
+            costs=costs,
             latency_seconds=latency[0],
         )
 
@@ -867,6 +926,7 @@ class Clock(Figures):
             (_or_none("latency", latency, self.latency_source), self.latency_source),
             (_or_none("overhead", overhead, self.overhead_source), self.overhead_source),
         ]
+        told += self.costs.told if self.costs else []
         followed = [*(source for _, source in told[1:]), ""]
         return ", ".join(
             f"{said} ({source})" if source and source != after else said
@@ -976,10 +1036,68 @@ def known_clock(
         bandwidth = bandwidth or (ASSUMED_RATE, ASSUMED)
         latency = latency if latency[1] else (ASSUMED_LATENCY, ASSUMED)
     if bandwidth is not None:
-        return Clock.of(network, bandwidth, latency, overhead)
+        return Clock.of(network, bandwidth, latency, overhead, _costs_of(asked, network, machine))
     if asked.latency is None and asked.overhead is None:
         return None
     raise InputError("bandwidth", f"none for {network.name}, beside a time", RATES)
+
+
+def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs | None:
+    """Return what is taken beside wires: as asked, else as the machine says. None if nothing is.
+
+    A question without such fields takes no account of a machine's.
+    """
+    known: dict[str, Any] = {}
+    if machine is not None:
+        where, rates = (
+            f"machine '{machine.name}'",
+            (machine.adding_bytes_per_us, machine.copy_bytes_per_us),
+        )
+        share = said_of_channels(network, machine.links, "efficiency", machine.efficiency, where)
+        inside = link_classes(network).get("inside")
+        if machine.computer is not None and inside is not None:
+            share[inside] = machine.computer.efficiency
+        share = share[network.whole_channel]
+        known = {name: each and each * 1e6 for name, each in zip(COST_RATES, rates, strict=True)}
+        known |= {
+            "start": machine.start_us * 1e-6,
+            "efficiency": share if (share < 1).any() else None,
+        }
+    found: dict[str, tuple[Any, str]] = {}
+    for name in (*COST_RATES, "start", "efficiency"):
+        given = getattr(asked, name, None)
+        if given is not None:
+            if name != "efficiency":
+                read = parse_seconds if name == "start" else parse_rate
+                given = read(given, where=name)
+            found[name] = given, f"--{name.replace('_', '-')}"
+        elif known.get(name) is not None and hasattr(asked, name):
+            found[name] = known[name], machine.name if machine else ""
+    if not any(np.any(value) for value, _ in found.values()):
+        return None
+    (share, of_share), (adding, of_adding), (copied, of_copies), (start, of_start) = (
+        found.get(name, (other, ""))
+        for name, other in (
+            ("efficiency", 1.0),
+            *((each, None) for each in COST_RATES),
+            ("start", 0.0),
+        )
+    )
+    return Costs(
+        efficiency=Span.of(np.atleast_1d(share)),
+        adding_bytes_per_second=adding,
+        copy_bytes_per_second=copied,
+        start_seconds=start,
+        efficiency_source=of_share,
+        adding_source=of_adding,
+        copy_source=of_copies,
+        start_source=of_start if start else "",
+        share=share,
+    )
+
+
+COST_RATES = ("adding_rate", "copy_rate")
+"""Fields of questions that say how fast a rank adds, and reorders blocks."""
 
 
 def _per_cycle(each: ArrayLike, network: Topology) -> Late:

@@ -303,6 +303,34 @@ class Timing(Question, panel="Time"):
     )
 
 
+class Payload(Question, panel="Time"):
+    """What of a channel's bandwidth is payload."""
+
+    efficiency: float | None = option(
+        "Payload over what channels carry, such as 0.9; bounds ignore it.",
+        default=None,
+        gt=0,
+        le=1,
+        shown_default="the machine's, else 1",
+    )
+
+
+class Costs(Payload, panel="Time"):
+    """What ranks of a collective take beside its messages. See ``named_machines.Costs``."""
+
+    adding_rate: Size | None = option(
+        "Rate at which a rank adds (50GB/s).", default=None, shown_default="the machine's, else ∞"
+    )
+    copy_rate: Size | None = option(
+        "Rate at which a rank reorders blocks (25GB/s).",
+        default=None,
+        shown_default="the machine's, else ∞",
+    )
+    start: Seconds | None = option(
+        "Time to start a collective, such as 5us.", default=None, shown_default="the machine's"
+    )
+
+
 class Measured(Question, panel="When to stop"):
     """How long runs are measured."""
 

@@ -25,8 +25,15 @@ from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.traces import run_trace
 from netloom.topology import Cube, Topology
+from netloom.topology.core import FoldedShape
 from netloom.workload import ProcessGraph, process_graph
-from netloom.workload.programs.collectives.algorithms import PIPELINED, collective_program, outline
+from netloom.workload.programs.collectives.algorithms import (
+    BY_BLOCKS,
+    PIPELINED,
+    collective_program,
+    copies,
+    outline,
+)
 from netloom.workload.programs.collectives.program import (
     CollectiveProgram,
     Outline,
@@ -210,6 +217,16 @@ class Algorithm:
             )
         return self.known[each]
 
+    @property
+    def copies(self) -> float:
+        """How many times each rank reorders as much as the collective's size."""
+        return copies(self.collective, self.name, self.num_ranks)
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether it sends each block of a message by itself."""
+        return self.name in BY_BLOCKS
+
     def largest(self, chunks: int | None = None) -> float:
         """Return its largest message, as a part of the collective's size."""
         own = self.outline(chunks)
@@ -238,6 +255,10 @@ class Runner:
         int32[num_ranks], the host of each rank.
     node_of_host
         int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
+    adding, copying
+        Seconds per byte of a rank that adds what it received, or that reorders blocks.
+    start
+        Seconds before the first step.
 
     Attributes
     ----------
@@ -254,6 +275,9 @@ class Runner:
     overhead: float
     host_of: Ints
     node_of_host: Ints | None = None
+    adding: float = 0.0
+    copying: float = 0.0
+    start: float = 0.0
 
     def __post_init__(self) -> None:
         self.capacity = self.links.capacity
@@ -268,7 +292,7 @@ class Runner:
         once = algorithm.outline(1)
         more = algorithm.outline(2).num_steps - once.num_steps
         alone = self.empty(algorithm) if empty is None else empty
-        begun = alone / max(once.num_steps, 1)
+        begun = (alone - self.start) / max(once.num_steps, 1)
         largest, capacity = algorithm.largest(1), self.links.capacity
         rate = float(capacity.min())  # of the slowest channel that it uses
         if rate < capacity.max():
@@ -348,15 +372,17 @@ class Runner:
         self, algorithm: Algorithm, chunks: int | None, size: float
     ) -> tuple[Messages, FlowRun]:
         """Return an algorithm's messages, in the order of its steps, and when each was sent."""
-        rounds = self._rounds(algorithm.outline(chunks), size)
-        table = as_messages(rounds, overhead=self.overhead)
+        rounds = self._rounds(algorithm, algorithm.outline(chunks), size)
+        table = as_messages(rounds, overhead=self.overhead, adding=self.adding)
         return table, run_flows(self.links, self.routing, table, algorithm.law)
 
     def run(self, algorithm: Algorithm, chunks: int | None, size: float) -> Timed:
         """Return what an algorithm takes in some chunks. As many as were asked for by default."""
         finish, sizes = self.found(algorithm, chunks, size)
         times = sizes / self.capacity
-        link, seconds = int(np.argmax(times)), finish * self.time_seconds
+        copied = size * self.copying * algorithm.copies
+        seconds = self.start + finish * self.time_seconds + copied
+        link = int(np.argmax(times))
         crossed = float(sizes[link]) * self.size_bytes, float(times[link]) * self.time_seconds
         return Timed(seconds, chunks or algorithm.chunks or 1, link, *crossed)
 
@@ -381,7 +407,8 @@ class Runner:
         long, few = program.num_messages > MOST_LISTED, len(program.steps) <= MOST_DIFFERENT
         if not (long and few) or self.overhead:
             return None
-        return rounds_apart(self.links, self.routing, self._rounds(program, size), algorithm.law)
+        rounds, law = self._rounds(algorithm, program, size), algorithm.law
+        return rounds_apart(self.links, self.routing, rounds, law, adding=self.adding)
 
     def refusal(self, algorithm: Algorithm, sizes: int) -> str:
         """Return why an algorithm is left out if nobody asked for it by name. "" if it is not."""
@@ -396,9 +423,20 @@ class Runner:
             return f"{many:,} messages that meet"
         return ""
 
-    def _rounds(self, program: Outline, size: float) -> RoundProgram:
+    def costs(self, algorithm: Algorithm) -> tuple[float, bool]:
+        """Return what an algorithm takes beside its messages: copies, and each block's overhead."""
+        return self.copying and algorithm.copies, bool(self.overhead and algorithm.by_blocks)
+
+    def _rounds(self, algorithm: Algorithm, program: Outline, size: float) -> RoundProgram:
         hosts, owner = self.links.topology.num_hosts, self.node_of_host
-        return rounds_of(program, size, self.host_of, num_hosts=hosts, node_of_host=owner)
+        return rounds_of(
+            program,
+            size,
+            self.host_of,
+            num_hosts=hosts,
+            node_of_host=owner,
+            by_blocks=algorithm.by_blocks,
+        )
 
     def most_chunks(self, algorithm: Algorithm) -> int:
         """Return the most chunks of a pipelined algorithm that are run."""
@@ -467,6 +505,9 @@ def fits_of(topology: Topology, host_of: Ints) -> dict[str, Any]:
         wraps = all(wrap or side <= 2 for side, wrap in zip(cube.sides, cube.wraps, strict=True))
         if wraps and np.array_equal(router[host_of], np.arange(cube.num_routers)):
             torus = tuple(map(int, cube.sides))
+    shape = topology.whole.family
+    if isinstance(shape, FoldedShape) and np.array_equal(host_of, np.arange(topology.num_hosts)):
+        torus = shape.sides
     owner = topology.node_of_host[host_of]
     blocks = np.flatnonzero(np.diff(owner, prepend=-1))
     lengths = np.diff(blocks, append=len(owner))

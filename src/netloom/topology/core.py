@@ -118,9 +118,16 @@ class StagesShape:
     stages: int
 
 
+@dataclass(frozen=True)
+class FoldedShape:
+    """A torus of hosts folded into a mesh of more dimensions, whose sides the routers say."""
+
+    sides: tuple[int, ...]
+
+
 Wiring: TypeAlias = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
-Family: TypeAlias = TreeShape | DragonflyShape | HyperXShape | StagesShape
+Family: TypeAlias = TreeShape | DragonflyShape | HyperXShape | StagesShape | FoldedShape
 
 
 def _filled_later() -> Any:

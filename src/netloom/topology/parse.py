@@ -21,6 +21,7 @@ from netloom.base.spec import split_spec, whole_number
 from netloom.base.words import or_near
 from netloom.topology import families
 from netloom.topology.core import Topology
+from netloom.topology.folded import folded
 from netloom.topology.graph import graph_topology, read_graph
 from netloom.topology.inside import numbered
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-LISTS = ("sides", "children", "parents", "parallel")
+LISTS = ("sides", "mesh", "children", "parents", "parallel")
 """Sides that are several numbers, with an x between them."""
 
 UNCOUNTED = (*LISTS, "length", "dimensions", "q", "pes", "seed", "wiring")
@@ -316,6 +317,9 @@ SPECS = {row[0][0].partition(":")[0]: Spec(*row) for row in (
     (("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
      "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
      families.grid, CONCENTRATED),
+    (("folded:4x4x4", "folded:8x4/4x2x2x2"),
+     "sides of a torus that is folded into a mesh of more dimensions, as Fugaku's jobs see it; "
+     "`/4x2x2x2` the sides of the mesh", folded, "sides / mesh?"),
     (("fat-tree:4x3", "fat-tree:k=8"),
      "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
      families.fat_tree, "ports each way, levels"),

@@ -278,6 +278,7 @@ def timed_links(topology: Topology, clock: Clock | None, *, end_channels: bool) 
     rates: dict[str, Any] = {}
     if clock is not None:
         rates = {"bandwidth": clock.bytes_per_second, "latency": clock.latency_seconds}
+        rates["efficiency"] = clock.costs.share if clock.costs else 1.0
     return flow_network(topology, end_channels=end_channels, **rates)
 
 

@@ -18,6 +18,7 @@ from netloom.questions.fields import (
     PacketLengths,
     PacketRouting,
     PatternTraffic,
+    Payload,
     Placed,
     ProgramFile,
     RouterFields,
@@ -157,7 +158,7 @@ class ProgramQuestion(Engine, NetworkQuestion):
     """A program that drives a network and waits for it, and the engine that runs it."""
 
 
-class Flows(Timing, panel="Flows: bytes and seconds"):
+class Flows(Payload, Timing, panel="Flows: bytes and seconds"):
     """How flows share channels, and how fast these are."""
 
     sharing: Sharing = option(

@@ -168,8 +168,8 @@ class FlowRun:
 
     @property
     def bound(self) -> float:
-        """The time of the busiest link. No sharing is quicker if all rows are complete."""
-        return float(self.link_times.max(initial=0.0))
+        """The time of the busiest link at its full speed, which no sharing beats."""
+        return float((self.link_times * self.network.efficiency).max(initial=0.0))
 
     def __repr__(self) -> str:
         rows = f"{len(self.rows)} rows, {self.batches} times of change"

@@ -31,7 +31,7 @@ from netloom.base.errors import InputError
 from netloom.routing import Paths, Routing, paths
 from netloom.routing.forwarding.tables import dependencies
 from netloom.simulation.agenda import Pairs
-from netloom.topology import Topology
+from netloom.topology import Cube, Topology
 from netloom.workload.programs.messages import Messages
 
 # -- links and ways --------------------------------------------------------------------------------
@@ -57,17 +57,29 @@ class FlowNetwork:
     end_channels
         Whether hosts send and receive through links as fast as the reference, since the network
         does not say how fast these are.
+    efficiency
+        float64[num_links] or one number, payload over what a link carries. Capacities are of
+        payload.
     """
 
     topology: Topology
     capacity: Floats
     latency: Floats
     end_channels: bool
+    efficiency: Floats | float = 1.0
 
     @property
     def num_links(self) -> int:
         """How many links there are."""
         return len(self.capacity)
+
+    @property
+    def hosts_are_faster(self) -> bool:
+        """Whether each host can fill two channels between routers at once: it sends by several."""
+        ports = self.capacity[self.topology.num_network_channels :]
+        inside = self.capacity[: self.topology.num_network_channels]
+        grid = isinstance(self.topology.routers, Cube)
+        return bool(grid and len(ports) and ports.min() >= 2 * inside.max(initial=0.0))
 
     def link_name(self, link: int) -> str:
         """Return the name of a link, as a channel is called.
@@ -97,6 +109,7 @@ def flow_network(
     bandwidth: float = 1.0,
     latency: float | Floats = 1.0,
     end_channels: bool = True,
+    efficiency: float | Floats = 1.0,
 ) -> FlowNetwork:
     """Return the links of a network.
 
@@ -111,6 +124,10 @@ def flow_network(
     end_channels
         Whether each port of a host sends by one channel of bandwidth 1, and receives by one, if the
         network does not say how fast they are. Otherwise they are as fast as it says anyway.
+
+    efficiency
+        Payload over what each channel carries, one number or float64[num_channels]. That of hosts'
+        own channels is the largest.
 
     Raises
     ------
@@ -131,9 +148,11 @@ def flow_network(
         raise InputError("latency", f"{latency}", "times of at least 0")
     ends = bool(end_channels) and not topology.ports_listed
     more = 2 * topology.num_ports if ends else 0
-    capacity = np.append(topology.channel_bandwidth, np.ones(more)) * bandwidth
+    share = np.broadcast_to(efficiency, topology.num_channels)
+    share = np.append(share, np.full(more, share.max(initial=0.0)))
+    capacity = np.append(topology.channel_bandwidth, np.ones(more)) * bandwidth * share
     delays = np.append(topology.channel_cycles * delay, np.zeros(more))
-    return FlowNetwork(topology, capacity, delays, ends)
+    return FlowNetwork(topology, capacity, delays, ends, share)
 
 
 WHOLE = 2**20

@@ -26,7 +26,12 @@ FITS = 1 + 1e-12
 
 
 def rounds_apart(
-    network: FlowNetwork, routing: Routing, program: RoundProgram, law: FlowLaw = FAIR
+    network: FlowNetwork,
+    routing: Routing,
+    program: RoundProgram,
+    law: FlowLaw = FAIR,
+    *,
+    adding: float = 0.0,
 ) -> tuple[float, Floats] | None:
     """Return when a program of rounds is over whose messages never meet. None if some may.
 
@@ -43,6 +48,8 @@ def rounds_apart(
         The rounds.
     law
         How flows share the links: max-min.
+    adding
+        Time per byte that a target adds, of one message per round.
 
     Raises
     ------
@@ -86,6 +93,11 @@ def rounds_apart(
         sent += one.bytes[uses] * one.count
         cost = np.zeros(len(one))
         cost[uses] = ways.latency + one.bytes[uses] / rate
+        if adding:
+            added = one.moving & one.sums
+            if np.bincount(one.target[added]).max(initial=0) > 1:
+                return None
+            cost += added * one.bytes * adding
         taking = np.zeros(len(ready), np.bool_)
         taking[one.source] = taking[one.target] = True
         hosts, left = np.flatnonzero(taking), one.count if len(one) else 0

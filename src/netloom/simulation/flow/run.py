@@ -548,7 +548,8 @@ class AtOnce(FlowRun):
     def trust(self, ends: Finishes) -> Trust:
         """Return how far the finish in order can be trusted."""
         short = float(np.mean(self.alone - self.sending > self.sending))
-        found, by_turns = (ends.in_order, ends.shared, self.bound), ends.lossless
+        busiest = float(self.link_times.max(initial=0.0))
+        found, by_turns = (ends.in_order, ends.shared, busiest), ends.lossless
         return trust(*found, lossless_finish=by_turns, short=short, done=self.done)
 
     def sent_flows(self, tasks: tuple[Ints, Ints], chosen: Ints) -> dict[str, Any]:

@@ -307,12 +307,18 @@ class Round:
         float64[n], the size of each. One of 0 is not sent, and arrives at once.
     count
         How many rounds of this kind follow each other.
+    pieces
+        Into how many pieces each message is cut, each of which its source begins.
+    sums
+        Whether targets add what they receive.
     """
 
     source: Ints
     target: Ints
     bytes: Floats
     count: int = 1
+    pieces: Ints | int = 1
+    sums: Bools | bool = False
 
     def __len__(self) -> int:
         return len(self.source)
@@ -376,12 +382,13 @@ def exchange(source: ArrayLike, target: ArrayLike, size: ArrayLike, count: int =
     return Round(*ends, np.array(np.broadcast_to(size, ends[0].shape), np.float64), count)
 
 
-def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
+def as_messages(program: RoundProgram, *, overhead: float = 0.0, adding: float = 0.0) -> Messages:
     """Return all rounds as a table of messages, round by round, in float64 bytes.
 
     A host waits for the rows of the last round in which it sent, and of all since: what was before,
     that round waited for itself. ``overhead`` is the time that the processor of each end takes for
-    a message that uses the network.
+    a message that uses the network, at its source for each piece. ``adding`` is the time per byte
+    that a target adds, before the message counts as received.
 
     Examples
     --------
@@ -406,8 +413,10 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
         row = np.concatenate([row[kept], number, number[other]])
         first += len(one)
     work = np.concatenate([each.moving for each in rounds]) * overhead
+    begun = np.concatenate([each.moving * each.pieces for each in rounds]) * overhead
+    added = np.concatenate([each.moving * each.sums * each.bytes for each in rounds]) * adding
     columns: dict[str, Any] = dict.fromkeys(("start", "delay", "hold"), np.zeros(len(work)))
-    columns |= dict.fromkeys(("run", "receive"), work)
+    columns |= {"run": begun, "receive": work + added}
     columns["context"] = np.full(len(work), -1, np.int32)
     for name, of_round in (("source", "source"), ("target", "target"), ("flits", "bytes")):
         columns[name] = np.concatenate([getattr(each, of_round) for each in rounds])

@@ -8,7 +8,8 @@ and g ranks are on each of N nodes.
 
 Sources: Thakur, Rabenseifner & Gropp 2005 (ring, recursive doubling, trees). Bruck et al. 1997.
 Sanders, Speck & Träff 2009 (two trees), and NCCL, ``src/graph/trees.cc`` (which two). Jain &
-Sabharwal 2010 (rings of tori). De Sensi et al. 2024 (Swing). Jeaugey 2025 (PAT).
+Sabharwal 2010 (rings of tori). De Sensi et al. 2024 (Swing). Jeaugey 2025 (PAT). De
+Sensi et al., *Bine Trees*, SC 2025.
 """
 
 from __future__ import annotations
@@ -252,12 +253,17 @@ def _products(sides: Sequence[int], chosen: list[Ints]) -> Ints:
     return found
 
 
-def swing_lane(sides: Sequence[int], order: Sequence[int], direction: int) -> list[Steps]:
+def swing_lane(
+    sides: Sequence[int], order: Sequence[int], direction: int, *, near: bool = False
+) -> list[Steps]:
     """Return Swing: exchanges at distances 1, −1, 3, −5, 11 …, in reverse as an all-gather.
 
     As a reduce-scatter, step s of a dimension joins even a with a + ρ and odd a with a − ρ,
     ρ = (1 − (−2)^(s+1)) / 3. Dimensions take turns. Blocks that the partner has are not sent, if
     sides are no powers of 2. Sides are even.
+
+    ``near``: step s joins a with a ⊕ 2^s instead, of coordinates that count from 0 in the
+    direction. Sides are powers of 2.
     """
     turns = [
         (dim, step)
@@ -268,23 +274,37 @@ def swing_lane(sides: Sequence[int], order: Sequence[int], direction: int) -> li
     have = [np.zeros(1, np.int64) for _ in sides]  # of an even coordinate; odd ones have −have
     found = list[Steps]()
     for dim, step in reversed(turns):
-        distance = direction * (1 - (-2) ** (step + 1)) // 3
-        found += _swing_along(sides, list(have), dim, distance)
-        have[dim] = np.union1d(have[dim], (distance - have[dim]) % sides[dim])
+        distance = np.array(2**step if near else direction * (1 - (-2) ** (step + 1)) // 3)
+        theirs = _met(distance, have[dim], sides[dim], near=near)
+        met = partial(_met, near=near, way=direction)
+        found += _swing_along(sides, list(have), dim, distance, theirs, met)
+        have[dim] = np.union1d(have[dim], theirs)
     return found
 
 
-def _swing_along(sides: Sequence[int], have: list[Ints], dim: int, distance: int) -> list[Steps]:
+def _met(at: Ints, offset: Ints, side: int, *, near: bool, way: int = 1) -> Ints:
+    """Return where offsets lead from coordinates: forward from even ones, back from odd ones."""
+    to = way * (way * at % side ^ offset) if near else at + np.where(at % 2, -1, 1) * offset
+    return np.asarray(to % side)
+
+
+def _swing_along(
+    sides: Sequence[int],
+    have: list[Ints],
+    dim: int,
+    distance: Ints,
+    theirs: Ints,
+    met: Callable[[Ints, Ints, int], Ints],
+) -> list[Steps]:
     """Return the step in which coordinates exchange what their partners lack."""
-    signs = [np.where(np.arange(side) % 2, -1, 1) for side in sides]
-    partner = (np.arange(sides[dim]) + signs[dim] * distance) % sides[dim]
-    missing = np.setdiff1d(have[dim], (distance - have[dim]) % sides[dim])
+    partner = met(np.arange(sides[dim]), distance, sides[dim])
+    missing = np.setdiff1d(have[dim], theirs)
     offsets = [*have[:dim], missing, *have[dim + 1 :]]
 
     def blocks(_: int) -> Ints:
         chosen = [
-            (np.arange(side)[:, None] + sign[:, None] * offset) % side
-            for side, sign, offset in zip(sides, signs, offsets, strict=True)
+            met(np.arange(side)[:, None], offset, side)
+            for side, offset in zip(sides, offsets, strict=True)
         ]
         return _products(sides, chosen)
 
@@ -550,6 +570,8 @@ class Request:
         Number of consecutive ranks on each node. None if nodes are unknown.
     torus
         Sides of the torus whose hosts have ranks row by row. None for other networks.
+    several_ports
+        Whether a rank sends several messages at once, by links of its own.
     """
 
     collective: str
@@ -558,6 +580,7 @@ class Request:
     chunks: int = 1
     ranks_per_node: int | None = None
     torus: tuple[int, ...] | None = None
+    several_ports: bool = False
 
     def nodes(self) -> tuple[int, int]:
         """Return how many nodes there are, and ranks on each. Refuse what does not divide."""
@@ -566,6 +589,22 @@ class Request:
             found = "no equal number of ranks per node"
             raise InputError("algorithm", found, "as many ranks on each node")
         return self.num_ranks // each, each
+
+
+def _one_lane(request: Request, _: int, *, near: bool = False) -> Lanes:
+    """Bine: one lane of Swing. Near first: halving and doubling of which most goes to neighbors."""
+    sides, core = request.torus, request.num_ranks
+    if near:
+        sides = sides if all(side.bit_count() == 1 for side in sides or ()) else None
+    elif sides and any(side > 1 and side % 2 for side in sides):
+        sides = None
+    if sides is not None and near and request.several_ports:
+        return _each_way(sides, partial(swing_lane, near=True))
+    if sides is None:
+        core = 2 ** (core.bit_length() - 1) if near else max(core - core % 2, 1)
+        sides = (core,)
+    order = [dim for dim, side in enumerate(sides) if side > 1]
+    return [folded(swing_lane(sides, order, 1, near=near), request.num_ranks, core)]
 
 
 def _swing(request: Request, _: int) -> Lanes:
@@ -597,7 +636,11 @@ _LANES: dict[str, Callable[[Request, int], Lanes]] = {
     "recursive-doubling": lambda request, _: [recursive_doubling(request.num_ranks)],
     "bruck": lambda request, _: [bruck(request.num_ranks)],
     "pat": lambda request, _: [pat(request.num_ranks)],
+    "near-first": partial(_one_lane, near=True),
+    "bine": _one_lane,
+    "bine-blocks": _one_lane,
     "swing": _swing,
+    "swing-blocks": _swing,
     "torus-rings": _torus_rings,
     "hierarchical": lambda request, way: [ring_lane(request.nodes(), [0, 1], way)],
 }
@@ -672,8 +715,42 @@ def _binomial(request: Request) -> Outline:
     return _whole(request, found)
 
 
+def _bine_tree(request: Request) -> Outline:
+    """Return a broadcast or a reduction along a Bine tree: the way of block 0 in its all-gather."""
+    has, found = np.arange(request.num_ranks) == 0, list[Steps]()
+    for each in _one_lane(request, 1)[0]:
+        sent = has[each.source] & ~has[each.target]
+        source, target = each.source[sent], each.target[sent]
+        found += steps(source, target, _first_chunk(len(source)))
+        has[target] = True
+    return _whole(request, backwards(found) if request.collective == "reduce" else found)
+
+
 def _recursive_doubling(request: Request) -> Outline:
     return _whole(request, recursive_doubling_sums(request.num_ranks))
+
+
+def _doubling_lanes(request: Request, *, near: bool) -> Outline:
+    """Return an all-reduce by exchanges of whole sums, each lane's part of the vector.
+
+    Sides that are no powers of 2 are a ring of the ranks, of which the first are folded.
+    """
+    size, sides = request.num_ranks, request.torus or (request.num_ranks,)
+    core = 2 ** (size.bit_length() - 1)
+    member, sides = fold(size, core)[0], sides if core == size else (core,)
+    lanes = _each_way(sides, partial(swing_lane, near=near))
+    even, summed = np.arange(0, 2 * (size - core), 2), list[list[Steps]]()
+    for number, lane in enumerate(lanes):
+        chunk = always(np.full((core, 1), number))
+        ends = [(member[each.source], member[each.target]) for each in reversed(lane)]
+        summed.append([one for both in ends for one in steps(*both, chunk, sums=True)])
+    whole = always(np.tile(np.arange(len(lanes)), (len(even), 1)))
+    found = [
+        *steps(even, even + 1, whole, width=len(lanes), sums=True),
+        *merged(summed),
+        *steps(even + 1, even, whole, width=len(lanes)),
+    ]
+    return _whole(request, found, len(lanes))
 
 
 def _dissemination(request: Request) -> Outline:
@@ -749,12 +826,14 @@ ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
     "broadcast": {
         **_named(_tree, PIPELINED),
         "binomial": _binomial,
+        "bine": _bine_tree,
         "scatter-all-gather": _scatter_all_gather,
         "hierarchical": _hierarchical,
     },
     "reduce": {
         **_named(_tree, PIPELINED),
         "binomial": _binomial,
+        "bine": _bine_tree,
         "rabenseifner": _rabenseifner_reduce,
         "hierarchical": _hierarchical,
     },
@@ -765,7 +844,10 @@ ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
         **_named(_gathering, ("ring", "bidirectional-ring")),
         "recursive-doubling": _recursive_doubling,
         "rabenseifner": partial(_gathering, "recursive-doubling"),
-        **_named(_gathering, ("bruck", "swing", "torus-rings", "hierarchical")),
+        **_named(_gathering, ("near-first", "bine", "bruck", "swing")),
+        "swing-doubling": partial(_doubling_lanes, near=False),
+        "torus-doubling": partial(_doubling_lanes, near=True),
+        **_named(_gathering, ("torus-rings", "hierarchical")),
     },
     "all-gather": _named(_gathering, _GATHERS),
     "reduce-scatter": {
@@ -788,6 +870,30 @@ ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
     },
 }
 """By collective, then by name: what makes the outline of each algorithm."""
+
+
+BY_BLOCKS = ("bine-blocks", "swing-blocks")
+"""Algorithms that send each block by itself, where they could gather blocks that lie apart."""
+
+PERMUTING = ("bruck", "near-first", "bine", "swing")
+"""All-gathers and reduce-scatters whose messages lie together if each rank reorders its blocks."""
+
+
+def copies(collective: str, algorithm: str, num_ranks: int) -> float:
+    """Return how many times each rank reorders as many bytes as the collective's size.
+
+    Bruck's all-to-all gathers and spreads half of them in each step, and turns all at the end.
+
+    Examples
+    --------
+    >>> copies("all-to-all", "bruck", 64), copies("all-gather", "bine", 64)
+    (7, 1)
+    """
+    if collective == "all-to-all" and algorithm == "bruck":
+        return 1 + (num_ranks - 1).bit_length()
+    if algorithm == "torus-rings":
+        return 2 * (collective in ("all-reduce", "reduce-scatter"))
+    return int(collective in ("all-gather", "reduce-scatter") and algorithm in PERMUTING)
 
 
 def algorithms_of(collective: str) -> tuple[str, ...]:
@@ -817,6 +923,7 @@ def outline(
     chunks: int = 1,
     ranks_per_node: int | None = None,
     torus: tuple[int, ...] | None = None,
+    several_ports: bool = False,
 ) -> Outline:
     """Return a collective by a known algorithm in outline: steps that are alike are one entry.
 
@@ -824,7 +931,7 @@ def outline(
     ----------
     collective, algorithm
         See ``algorithms_of``.
-    num_ranks, root, chunks, ranks_per_node, torus
+    num_ranks, root, chunks, ranks_per_node, torus, several_ports
         See ``Request``.
 
     Raises
@@ -858,7 +965,8 @@ def outline(
         raise InputError("torus", f"{sides} for {num_ranks} ranks", f"sides of {num_ranks} ranks")
     if num_ranks * chunks > MOST_PARTS:
         raise InputError("chunks", f"{chunks} for {num_ranks} ranks", f"{MOST_PARTS // num_ranks}")
-    request = Request(collective, num_ranks, root, chunks, ranks_per_node, torus)
+    nodes = ranks_per_node, torus, several_ports
+    request = Request(collective, num_ranks, root, chunks, *nodes)
     made = ALGORITHMS[collective][algorithm](request)
     whole_vectors = collective in ("broadcast", "reduce", "all-reduce", "barrier")
     pipelined = whole_vectors and algorithm in PIPELINED

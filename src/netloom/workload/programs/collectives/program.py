@@ -707,6 +707,7 @@ def rounds_of(
     *,
     num_hosts: int | None = None,
     node_of_host: ArrayLike | None = None,
+    by_blocks: bool = False,
 ) -> RoundProgram:
     """Return a collective as rounds: steps that are alike are one round with a count.
 
@@ -725,6 +726,8 @@ def rounds_of(
     node_of_host
         int[num_hosts], the node that owns each host. Messages inside a node then have no bytes, and
         arrive at once.
+    by_blocks
+        Whether each block of a message is a piece of its own.
 
     Raises
     ------
@@ -748,7 +751,8 @@ def rounds_of(
             if node_of_host is not None:
                 source, target = (np.asarray(node_of_host)[end] for end in ends)
                 sizes = np.where((source == target) & (ends[0] != ends[1]), 0.0, sizes)
-            rounds.append(Round(*ends, sizes, each.times))
+            pieces = each.width if by_blocks else 1
+            rounds.append(Round(*ends, sizes, each.times, pieces, each.sums))
     return RoundProgram(count, rounds)
 
 
