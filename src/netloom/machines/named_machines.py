@@ -1037,9 +1037,10 @@ def known_clock(
         latency = latency if latency[1] else (ASSUMED_LATENCY, ASSUMED)
     if bandwidth is not None:
         return Clock.of(network, bandwidth, latency, overhead, _costs_of(asked, network, machine))
-    if asked.latency is None and asked.overhead is None:
+    more = [asked.latency, asked.overhead, *(getattr(asked, name, None) for name in COST_FIELDS)]
+    if all(each is None for each in more):
         return None
-    raise InputError("bandwidth", f"none for {network.name}, beside a time", RATES)
+    raise InputError("bandwidth", f"none for {network.name}, beside a time or a share", RATES)
 
 
 def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs | None:
@@ -1064,7 +1065,7 @@ def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs |
             "efficiency": share if (share < 1).any() else None,
         }
     found: dict[str, tuple[Any, str]] = {}
-    for name in (*COST_RATES, "start", "efficiency"):
+    for name in COST_FIELDS:
         given = getattr(asked, name, None)
         if given is not None:
             if name != "efficiency":
@@ -1098,6 +1099,9 @@ def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs |
 
 COST_RATES = ("adding_rate", "copy_rate")
 """Fields of questions that say how fast a rank adds, and reorders blocks."""
+
+COST_FIELDS = (*COST_RATES, "start", "efficiency")
+"""Fields of questions that say what is taken beside wires."""
 
 
 def _per_cycle(each: ArrayLike, network: Topology) -> Late:
