@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from math import inf, log
@@ -125,7 +125,7 @@ class Measured(Figures):
     def judged(self) -> Verdict:
         """Return whether measured times are right. What is wrong at a few sizes is told only."""
         last = max(self.points, key=lambda each: each.size)
-        kind, some = self._wrong()
+        kind, some = self.wrong
         worst = last if last in some else max(some, key=lambda each: abs(log(each.ratio)))
         size, mark = units.size(worst.size), "act"
         if kind == IMPOSSIBLE:
@@ -162,8 +162,9 @@ class Measured(Figures):
         lines["bound"] = f"{units.seconds(last.bound)} at {units.size(last.size)}"
         return Verdict(mark, sentence, lines)
 
-    def _wrong(self) -> tuple[str, Sequence[MeasuredPoint]]:
-        """Return what is wrong at half of the sizes of a class, or impossible at one, and there."""
+    @property
+    def wrong(self) -> tuple[str, Sequence[MeasuredPoint]]:
+        """What is wrong at half of the sizes of a class, or impossible at one, and there."""
         found = {
             kind: [
                 each
@@ -333,7 +334,8 @@ def compared(
     error = () if machine is None else machine.error
     source = machine.name if machine is not None and error else ""
     several = len({run.algorithm for run, _ in ready.runs}) > 1
-    for run, part in ready.runs:
+    named = [f"{Path(run.path).name} {run.algorithm * several}".strip() for run, _ in ready.runs]
+    for label, (run, part) in zip(named, ready.runs, strict=True):
         ranks, took = len(part.host_of), times[len(part.host_of)]
         bound = part.bound(question.collective, question.root, part.host_of)
         factor, names = bus_factor(question.collective, ranks), _names_of(run.algorithm, took)
@@ -345,7 +347,7 @@ def compared(
             bands = (each.share for each in error if row.size <= each.up_to_bytes)
             points.append(
                 MeasuredPoint(
-                    run=f"{Path(run.path).name} {run.algorithm * several}".strip(),
+                    run=label if named.count(label) == 1 else run.where,
                     file=run.path,
                     line=row.line,
                     ranks=ranks,
@@ -363,15 +365,15 @@ def compared(
     if not points:
         wanted = f"one that runs here: {listed([*times[len(ready.host_of)]], 9)}"
         raise InputError("measured", f"the algorithms {listed(skipped)}", wanted)
-    found: tuple[Explanation, ...] = ()
-    if ready.library is not None:
-        from netloom.questions.defects import explained
-
-        found = explained(points, question.collective, ready.library)
-        found = tuple(each for each in found if _explains(each, points))
-    return Measured(
-        points=tuple(points), band_source=source, explanations=found, skipped=tuple(skipped)
+    found = Measured(
+        points=tuple(points), band_source=source, explanations=(), skipped=tuple(skipped)
     )
+    if ready.library is None or found.wrong[0] != SLOW:
+        return found
+    from netloom.questions.defects import explained
+
+    causes = explained(points, question.collective, ready.library)
+    return replace(found, explanations=tuple(each for each in causes if _explains(each, points)))
 
 
 def _explains(found: Explanation, points: Sequence[MeasuredPoint]) -> bool:
@@ -381,18 +383,18 @@ def _explains(found: Explanation, points: Sequence[MeasuredPoint]) -> bool:
     return sum(off) >= MOSTLY * len(off)
 
 
-def _names_of(said: str, known: Iterable[str]) -> list[str]:
+def _names_of(said: str, known: Collection[str]) -> list[str]:
     """Return the algorithms of which a run may be the time: all known ones if it names none.
 
     Examples
     --------
     >>> _names_of("allreduce_nccl_tree", ["ring", "double-binary-tree"]), _names_of("", ["ring"])
     (['double-binary-tree'], ['ring'])
-    >>> _names_of("recursive_doubling_ompi", ["ring", "recursive-doubling"])
-    ['recursive-doubling']
+    >>> _names_of("recursive_doubling_ompi", ["recursive-doubling"]), _names_of("odd", ["ring"])
+    (['recursive-doubling'], [])
     """
     name = said.lower().replace("_", "-")
     for each in AROUND:
         name = name.removeprefix(each).removesuffix(each)
-    wanted = OF_LIBRARIES.get(name, (name,))
-    return [each for each in known if not name or each in wanted][: None if not name else 1]
+    wanted = [each for each in OF_LIBRARIES.get(name, (name,)) if each in known]
+    return wanted[:1] if name else [*known]
