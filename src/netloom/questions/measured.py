@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from math import inf, log
@@ -365,22 +365,20 @@ def compared(
     if not points:
         wanted = f"one that runs here: {listed([*times[len(ready.host_of)]], 9)}"
         raise InputError("measured", f"the algorithms {listed(skipped)}", wanted)
-    found = Measured(
+    return Measured(
         points=tuple(points), band_source=source, explanations=(), skipped=tuple(skipped)
     )
-    if ready.library is None or found.wrong[0] != SLOW:
-        return found
-    from netloom.questions.defects import explained
-
-    causes = explained(points, question.collective, ready.library)
-    return replace(found, explanations=tuple(each for each in causes if _explains(each, points)))
 
 
-def _explains(found: Explanation, points: Sequence[MeasuredPoint]) -> bool:
-    """Return whether most points are within their bands of what an explanation expects."""
-    pairs = zip(points, found.ratio_by_size, strict=True)
-    off = [abs(log(each.ratio / ratio)) <= log(1 + each.band) for each, ratio in pairs]
-    return sum(off) >= MOSTLY * len(off)
+def with_causes(found: Measured, causes: Iterable[Explanation]) -> Measured:
+    """Return measured times with the causes that bring most of them within their bands."""
+
+    def explains(cause: Explanation) -> bool:
+        pairs = zip(found.points, cause.ratio_by_size, strict=True)
+        near = [abs(log(each.ratio / ratio)) <= log(1 + each.band) for each, ratio in pairs]
+        return sum(near) >= MOSTLY * len(near)
+
+    return replace(found, explanations=tuple(filter(explains, causes)))
 
 
 def _names_of(said: str, known: Collection[str]) -> list[str]:
