@@ -191,11 +191,14 @@ def test_what_does_not_fit_is_one_line(tmp_path):
         ({"on": "leaf-spine:1x1x6"}, "a.csv:2: found a run of 8 ranks; expected 6, which"),
         ({"size": "1KB"}, "size: found 1KB beside measured"),
         ({"engine": "network", "latency": None}, "engine: found network beside measured"),
-        ({"collective": "all-gather"}, "collective: found all-gather, and measured times of all-r"),
+        ({"collective": "all-gather"}, "a.csv:2: found times of all-reduce; expected all-gather"),
     ):
         with pytest.raises(InputError) as error:
             judged(file, **options)
         assert str(error.value).replace(f"{tmp_path}/", "").startswith(said)
+    third = log_of(tmp_path, expected(), name="b.csv", ranks=3)
+    with pytest.raises(InputError, match=r"b\.csv:2: found a run of 3 ranks; expected 8, which"):
+        judged([str(file), str(third)])
     found = judged(file, on="leaf-spine:1x1x16", ranks=8)
     assert found.num_ranks == 8
 

@@ -261,21 +261,19 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
         raise InputError("engine", f"{question.engine} beside measured", "flow")
     every = logs_of(question.measured)
     logs = [each for each in every if question.collective in each.collectives]
-    if not logs:
-        seen = sorted({name for each in every for name in each.collectives})
-        found = f"{question.collective}, and measured times of {listed(seen) or 'no known one'}"
-        raise InputError("collective", found, "the collective of the file")
+    for odd in _of_no_file(every, logs):
+        seen = f"times of {listed(odd.collectives) or 'no known collective'}"
+        raise InputError(odd.where, seen, question.collective)
     first = [each.size for each in logs[0].rows]
     asked = question.model_copy(update={"size": first, "measured": None})
     ready = replace(prepare(asked), exchange=None)
     ranks, parts = len(ready.host_of), dict[int, PreparedCollective]()
     known = [log.whole(question.collective, log.ranks or ranks) for log in logs]
     runs = [log for log in known if _fits(log, ready)]
-    if not any(log.ranks == ranks for log in runs):
-        log = (runs or known)[0]
-        found = f"a run of {counted(log.ranks or 0, 'rank', ',')}"
-        wanted = f"{ranks:,}, which {ready.network.name} has; or --ranks {log.ranks}"
-        raise InputError(log.where, found, wanted)
+    for odd in _of_no_file(known, runs if any(each.ranks == ranks for each in runs) else ()):
+        found = f"a run of {counted(odd.ranks or 0, 'rank', ',')}"
+        wanted = f"{ranks:,}, which {ready.network.name} has; or --ranks {odd.ranks}"
+        raise InputError(odd.where, found, wanted)
     for log in runs:
         own = log.ranks or ranks
         if own not in parts:
@@ -287,6 +285,12 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
             parts[own] = replace(part, exchange=None, sizes=sizes)
     pairs = tuple((log, parts[log.ranks or ranks]) for log in runs)
     return replace(parts[ranks], runs=pairs)
+
+
+def _of_no_file(every: Sequence[Log], chosen: Sequence[Log]) -> Iterator[Log]:
+    """Yield runs of files of which none is chosen."""
+    paths = {log.path for log in chosen}
+    yield from (log for log in every if log.path not in paths)
 
 
 def _fits(log: Log, ready: PreparedCollective) -> bool:
