@@ -274,8 +274,8 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
         found = f"a run of {counted(odd.ranks or 0, 'rank', ',')}"
         wanted = f"{ranks:,}, which {ready.network.name} has; or --ranks {odd.ranks}"
         raise InputError(odd.where, found, wanted)
-    for log in runs:
-        own = log.ranks or ranks
+    for run in runs:
+        own = run.ranks or ranks
         if own not in parts:
             alike = [each for each in runs if each.ranks == own]
             sizes = parse_sizes([row.size for each in alike for row in each.rows])
@@ -283,7 +283,7 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
             if own != ranks:
                 part = prepare(asked.model_copy(update={"ranks": own}))
             parts[own] = replace(part, exchange=None, sizes=sizes)
-    pairs = tuple((log, parts[log.ranks or ranks]) for log in runs)
+    pairs = tuple((run, parts[run.ranks or ranks]) for run in runs)
     return replace(parts[ranks], runs=pairs)
 
 
