@@ -343,8 +343,7 @@ class CollectiveTimes(Answer):
         if self.measured is not None:
             tables = []
             for run, points in self.measured.runs.items():
-                ranks = counted(points[0].ranks, "rank", ",")
-                tables += ["", f"{run}, {ranks}:", *terminal.table(points, self, width)]
+                tables += ["", f"{run}:", *terminal.table(points, self, width)]
             return tables[1:]
         rows, found = [], []
         for size in self.sizes:

@@ -124,7 +124,7 @@ class Measured(Figures):
 
     def judged(self) -> Verdict:
         """Return whether measured times are right. What is wrong at a few sizes is told only."""
-        last = max(self.points, key=lambda each: each.size)
+        last = max(self.points, key=lambda each: (each.size, each.ranks))
         kind, some = self.wrong
         worst = last if last in some else max(some, key=lambda each: abs(log(each.ratio)))
         size, mark = units.size(worst.size), "act"
@@ -338,7 +338,11 @@ def compared(
     error = () if machine is None else machine.error
     source = machine.name if machine is not None and error else ""
     several = len({run.algorithm for run, _ in ready.runs}) > 1
-    named = [f"{Path(run.path).name} {run.algorithm * several}".strip() for run, _ in ready.runs]
+    sizes = len({run.ranks for run, _ in ready.runs}) > 1
+    named = [
+        f"{Path(run.path).name} {run.algorithm * several}".strip() + f", {run.ranks} ranks" * sizes
+        for run, _ in ready.runs
+    ]
     for label, (run, part) in zip(named, ready.runs, strict=True):
         ranks, took = len(part.host_of), times[len(part.host_of)]
         bound = part.bound(question.collective, question.root, part.host_of)
