@@ -338,12 +338,10 @@ def compared(
     error = () if machine is None else machine.error
     source = machine.name if machine is not None and error else ""
     several = len({run.algorithm for run, _ in ready.runs}) > 1
-    sizes = len({run.ranks for run, _ in ready.runs}) > 1
-    named = [
-        f"{Path(run.path).name} {run.algorithm * several}".strip() + f", {run.ranks} ranks" * sizes
-        for run, _ in ready.runs
-    ]
-    for label, (run, part) in zip(named, ready.runs, strict=True):
+    named = [f"{Path(run.path).name} {run.algorithm * several}".strip() for run, _ in ready.runs]
+    exact = [f"{name}, {run.ranks} ranks" for name, (run, _) in zip(named, ready.runs, strict=True)]
+    for name, longer, (run, part) in zip(named, exact, ready.runs, strict=True):
+        label = longer if exact.count(longer) == 1 else run.where
         ranks, took = len(part.host_of), times[len(part.host_of)]
         bound = part.bound(question.collective, question.root, part.host_of)
         factor, names = bus_factor(question.collective, ranks), _names_of(run.algorithm, took)
@@ -355,7 +353,7 @@ def compared(
             bands = (each.share for each in error if row.size <= each.up_to_bytes)
             points.append(
                 MeasuredPoint(
-                    run=label if named.count(label) == 1 else run.where,
+                    run=name if named.count(name) == 1 else label,
                     file=run.path,
                     line=row.line,
                     ranks=ranks,
