@@ -101,11 +101,7 @@ class WhichCollective(Question, panel="Collective"):
         "Number of ranks.", default=None, shown_default="as many as the nodes take"
     )
     measured: str | PathLike[str] | list[Any] | None = option(
-        "Measured times to judge: output of nccl-tests, RCCL-tests, OSU, or CSV. Repeat it for "
-        "several runs.",
-        default=None,
-        several=True,
-        file=True,
+        "Files of measured times: nccl-tests, OSU or CSV.", default=None, several=True, file=True
     )
     root: int = option(
         "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
