@@ -139,8 +139,9 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
             raise folder.wrong(which, "", what, error.wanted) from None
         for row in rows:
-            own = {name: times[name, row.bytes] for name in called[row.algorithm]}
-            name = min(own, key=lambda one: own[one], default="")
+            able = (name for name in called[row.algorithm] if (name, row.bytes) in times)
+            own = {name: times[name, row.bytes] for name in able}
+            name = min(own, key=lambda one: own[one], default="".join(called[row.algorithm][:1]))
             yield row._asdict() | {
                 "netloom": name,
                 "unit": "s",
@@ -153,19 +154,27 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
 def _asked(
     collective: str, names: Sequence[str], asked: Mapping[str, Any]
 ) -> tuple[dict[tuple[str, float], float], Callable[[float], float]]:
-    """Return the seconds of algorithms by name and size, and the least possible ones of a size."""
+    """Return the seconds of algorithms by name and size, and the least possible ones of a size.
+
+    Algorithms that do not run with these ranks on this network are left out.
+    """
     from netloom.questions.collective import compare_collectives
-    from netloom.questions.collective_prepared import CollectiveQuestion, prepare
+    from netloom.questions.collective_prepared import OF_LIBRARIES, CollectiveQuestion, prepare
     from netloom.workload.programs.collectives.algorithms import algorithms_of
 
-    if names:
-        answer = compare_collectives(collective, algorithm=",".join(names), **asked)
-        times = {(each.algorithm, each.size): each.seconds for each in answer.points}
-        return times, {each.size: each.bound_seconds for each in answer.points}.__getitem__
-    any_one = next(name for name in ("bruck", "binomial") if name in algorithms_of(collective))
-    question = CollectiveQuestion(collective=collective, algorithm=any_one, **asked)
-    ready = prepare(question)
-    return {}, ready.bound(collective, question.root, ready.host_of).seconds
+    sizes, alike = asked["size"], {key: asked[key] for key in asked if key != "size"}
+    ready = prepare(CollectiveQuestion(collective="barrier", **alike))
+    least = ready.bound(collective, int(asked.get("root", 0)), ready.host_of)
+    times = dict[tuple[str, float], float]()
+    for name in names:
+        try:
+            answer = compare_collectives(collective, algorithm=name, size=sizes, **alike)
+        except InputError:
+            if name in (*algorithms_of(collective), *OF_LIBRARIES):
+                continue
+            raise
+        times |= {(name, each.size): each.seconds for each in answer.points}
+    return times, least.seconds
 
 
 def _loads(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
@@ -266,6 +275,8 @@ class Account:
     def verdict(self) -> Verdict:
         """The same with its mark: ``act`` if a bound is above its measured time."""
         lines = {f"row {at}": words for at, words in enumerate(self.violations[:10], start=1)}
+        if lost := len(self.rows.filter(pl.col("netloom") != "", pl.col("predicted").is_null())):
+            lines["left out"] = f"{counted(lost, 'row')} whose algorithm does not run there"
         return Verdict("act" if self.violations else "fine", self.sentence, lines=lines)
 
     def to_dict(self) -> dict[str, Any]:

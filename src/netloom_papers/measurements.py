@@ -21,8 +21,9 @@ from pydantic import Field, ValidationError
 from netloom.base.errors import InputError
 from netloom.base.textfiles import find_lines, read_lines, read_text
 from netloom.base.words import listed, or_near
+from netloom.machines.logs import NAMES, ONE_OF
 from netloom.machines.tables import Table
-from netloom.workload.programs.collectives.program import COLLECTIVES, bus_factor
+from netloom.workload.programs.collectives.program import bus_factor
 
 T = TypeVar("T")
 
@@ -48,9 +49,6 @@ CALLED = {
     "busbw_GBs": "busbw",
 }
 """Other names of columns."""
-
-SPELT = {"bcast": "broadcast"} | {each.replace("-", ""): each for each in COLLECTIVES}
-"""Collectives by their letters alone."""
 
 
 class MeasuredSet(Table):
@@ -252,7 +250,7 @@ def spelt(collective: str) -> str | None:
     >>> spelt("ReduceScatter"), spelt("bcast"), spelt("all-reduce"), spelt("sendrecv")
     ('reduce-scatter', 'broadcast', 'all-reduce', None)
     """
-    return SPELT.get(re.sub("[^a-z]", "", collective.lower()))
+    return NAMES.get(re.sub("[^a-z]", "", collective.lower()))
 
 
 def _any(cell: str, patterns: Sequence[object]) -> bool:
@@ -263,7 +261,7 @@ def _of_line(each: MeasuredSet, where: str, said: Mapping[str, str]) -> Iterator
     """Yield the rows of a line: one of a long table, one per size of a wide one."""
     collective, _, kernel = said.get("collective", each.collective).partition("(")
     if (name := spelt(collective)) is None:
-        raise InputError(where, f"collective '{collective}'", listed(list(COLLECTIVES), 9))
+        raise InputError(where, f"collective '{collective}'", ONE_OF)
     per_node = each.ranks_per_node or int(_number(said.get("ranks_per_node", "1"), where))
     nodes = said.get("nodes", "")
     ranks = per_node * int(prod(_number(side, where) for side in nodes.split("x"))) if nodes else 0

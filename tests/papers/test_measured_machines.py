@@ -78,6 +78,14 @@ def test_choices_are_held_against_the_best_measured_one(tmp_path: Path) -> None:
     assert found["longer"].to_list() == [2.0, 1.0]
 
 
+def test_an_algorithm_that_does_not_run_there_is_left_out(tmp_path: Path) -> None:
+    found = judge(folder(tmp_path, SET.replace('["linear", "ring"]', '"torus-rings"')))
+    slow = found.rows.filter(algorithm="slow")
+    assert slow["netloom"].to_list() == ["torus-rings"] * 2
+    assert slow["predicted"].is_null().all()
+    assert found.verdict.lines["left out"] == "2 rows whose algorithm does not run there"
+
+
 LONG = """bytes,time_us,algbw_GBs,busbw_GBs,gpus,program
 1000000,1600,,,4,allreduce (kernel 2)
 1000000,,0.625,,4,allreduce
