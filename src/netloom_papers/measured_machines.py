@@ -64,26 +64,6 @@ FAR, MOST_FAR = 0.25, 3
 NEAR = 1.1
 """A choice is right if it takes at most so many times as long as the best measured one."""
 
-SCHEMA = {
-    "set": pl.String,
-    "class": pl.String,
-    "line": pl.Int64,
-    "run": pl.String,
-    "nodes": pl.String,
-    "ranks": pl.Int64,
-    "collective": pl.String,
-    "algorithm": pl.String,
-    "netloom": pl.String,
-    "bytes": pl.Float64,
-    "unit": pl.String,
-    "measured": pl.Float64,
-    "predicted": pl.Float64,
-    "bound": pl.Float64,
-    "fixes": pl.String,
-}
-"""Columns of a row: seconds or packets, ``netloom`` the algorithm that was predicted, and ``fixes``
-the constant that was taken from it."""
-
 SUMMARY = ("class", ":size", "rows", "median", "90 %", "≤ 10 %", "≤ 25 %", "≤ 40 %", ":goal")
 """The heads of ``Account.summary``."""
 
@@ -108,7 +88,8 @@ def judge(folder: Path | None = None) -> Account:
             tell(which)
             found = _loads(read, which) if each.use == "loads" else _times(read, which)
             rows += [{"set": each.name, "class": each.kind or each.name, **row} for row in found]
-    table = pl.DataFrame(rows, SCHEMA, orient="row")
+    numbers = {"predicted": pl.Float64, "bound": pl.Float64}
+    table = pl.DataFrame(rows, schema_overrides=numbers, infer_schema_length=None)
     measured, predicted = pl.col("measured"), pl.col("predicted")
     off = (predicted - measured).abs()
     return Account(
@@ -158,8 +139,9 @@ def _asked(
 
     Algorithms that do not run with these ranks on this network are left out.
     """
+    from netloom.machines.libraries import ROWS
     from netloom.questions.collective import compare_collectives
-    from netloom.questions.collective_prepared import OF_LIBRARIES, CollectiveQuestion, prepare
+    from netloom.questions.collective_prepared import CollectiveQuestion, prepare
     from netloom.workload.programs.collectives.algorithms import algorithms_of
 
     sizes, alike = asked["size"], {key: asked[key] for key in asked if key != "size"}
@@ -170,7 +152,7 @@ def _asked(
         try:
             answer = compare_collectives(collective, algorithm=name, size=sizes, **alike)
         except InputError:
-            if name in (*algorithms_of(collective), *OF_LIBRARIES):
+            if name in (*algorithms_of(collective), *ROWS):
                 continue
             raise
         times |= {(name, each.size): each.seconds for each in answer.points}
@@ -233,7 +215,11 @@ def choices(table: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Account:
-    """All rows of a folder, judged: the columns of ``SCHEMA``, and what they come to."""
+    """All rows of a folder, judged, and what they come to.
+
+    Columns of ``rows``: measured, predicted and least possible ``bound`` are seconds or packets,
+    ``netloom`` is the algorithm that was predicted, ``fixes`` the constant that the row fixed.
+    """
 
     folder: Folder
     rows: pl.DataFrame

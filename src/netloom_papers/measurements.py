@@ -223,11 +223,11 @@ class Folder:
             return None
         if not (self.path / each.hosts).is_file():
             return each.hosts
+        if not each.places:
+            return None
         lists = {cells["run"]: cells["host_list"] for _, cells in self.table(which, "hosts")}
         if run not in lists:
             raise self.wrong(which, "hosts", f"no run {run} in {each.hosts}", "its hosts")
-        if not each.places:
-            return None
         names = list(_spread(lists[run]))
         switches = [list(_spread(cells["nodes"])) for _, cells in self.table(which, "places")]
         width = max((len(some) for some in switches if {*names} & {*some}), default=0)
