@@ -71,7 +71,7 @@ class MeasuredSet(Table):
         A file with the hosts of each ``run`` in rank order, and one with the hosts of each switch.
         Or hosts as ``--nodes`` takes them. By default the first hosts of the network.
     ranks_per_node, collective
-        Those of all rows, if no column says them.
+        Those of all rows, if no column says them. The file's name may say the collective.
     columns
         The names of columns that are called otherwise.
     options
@@ -259,7 +259,9 @@ def _any(cell: str, patterns: Sequence[object]) -> bool:
 
 def _of_line(each: MeasuredSet, where: str, said: Mapping[str, str]) -> Iterator[Row]:
     """Yield the rows of a line: one of a long table, one per size of a wide one."""
-    collective, _, kernel = said.get("collective", each.collective).partition("(")
+    in_name = next(filter(spelt, re.split("[-_.]", each.file)), "")
+    told = said.get("collective", each.collective or in_name)
+    collective, _, kernel = told.partition("(")
     if (name := spelt(collective)) is None:
         raise InputError(where, f"collective '{collective}'", ONE_OF)
     per_node = each.ranks_per_node or int(_number(said.get("ranks_per_node", "1"), where))

@@ -100,6 +100,14 @@ def test_a_long_table_has_times_or_bandwidths(tmp_path: Path) -> None:
     assert rows["algorithm"].to_list() == ["kernel 2", "", ""]
 
 
+def test_the_name_of_a_table_may_say_its_collective(tmp_path: Path) -> None:
+    sets = '[[set]]\nname = "a"\nfile = "rack-allreduce.csv"\nnetwork = "leaf-spine:2x2x2"\n'
+    rows = judge(
+        folder(tmp_path, sets, **{"rack-allreduce": "gpus,bytes,time_us\n4,1000,9\n"})
+    ).rows
+    assert rows["collective"].to_list() == ["all-reduce"]
+
+
 def test_hosts_of_runs_are_placed_by_their_switches(tmp_path: Path) -> None:
     sets = SET + 'hosts = "hosts.csv"\nplaces = "places.csv"\n'
     hosts = "run,host_list\na,21 10-12\nb,10\n"
