@@ -107,15 +107,16 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
     each, groups = folder.sets[which], dict[tuple[Any, ...], list[Row]]()
     for row in folder.rows(which):
         run = "" if each.hosts == "consecutive" else row.run
-        where = folder.network(which, row), row.collective, row.ranks, run
+        ranks = row.ranks, row.ranks_per_node
+        where = folder.network(which, row), row.collective, ranks, run
         groups.setdefault(where, []).append(row)
-    for (network, collective, ranks, _), rows in groups.items():
+    for (network, collective, (ranks, per_node), _), rows in groups.items():
         called = {row.algorithm: each.called(row) for row in rows}
         names = list(dict.fromkeys(name for some in called.values() for name in some))
         asked = {"on": network, "ranks": ranks, "nodes": folder.hosts(which, rows[0].run)}
         asked |= {"size": sorted({row.bytes for row in rows})} | each.options
         try:
-            times, least = _asked(collective, names, asked)
+            times, least = _asked(collective, names, per_node, asked)
         except InputError as error:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
             raise folder.wrong(which, "", what, error.wanted) from None
@@ -133,7 +134,7 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
 
 
 def _asked(
-    collective: str, names: Sequence[str], asked: Mapping[str, Any]
+    collective: str, names: Sequence[str], per_node: int, asked: Mapping[str, Any]
 ) -> tuple[dict[tuple[str, float], float], Callable[[float], float]]:
     """Return the seconds of algorithms by name and size, and the least possible ones of a size.
 
@@ -142,9 +143,13 @@ def _asked(
     from netloom.machines.libraries import ROWS
     from netloom.questions.collective import compare_collectives
     from netloom.questions.collective_prepared import CollectiveQuestion, prepare
+    from netloom.questions.named import network_of
     from netloom.workload.programs.collectives.algorithms import algorithms_of
 
     sizes, alike = asked["size"], {key: asked[key] for key in asked if key != "size"}
+    network, _ = network_of(CollectiveQuestion(collective="barrier", **alike), switches=True)
+    if network.num_nodes == network.num_hosts:  # computers without an inside share a host
+        alike = {"tasks_per_node": per_node} | alike
     ready = prepare(CollectiveQuestion(collective="barrier", **alike))
     least = ready.bound(collective, int(asked.get("root", 0)), ready.host_of)
     times = dict[tuple[str, float], float]()

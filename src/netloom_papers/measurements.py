@@ -127,6 +127,7 @@ class Row(NamedTuple):
     run: str
     nodes: str
     ranks: int
+    ranks_per_node: int
     collective: str
     algorithm: str
     bytes: float
@@ -273,6 +274,7 @@ def _of_line(each: MeasuredSet, where: str, said: Mapping[str, str]) -> Iterator
         run=said.get("run", ""),
         nodes=nodes or f"{ranks / per_node:g}",
         ranks=ranks,
+        ranks_per_node=per_node,
         collective=name,
         algorithm=said.get("algorithm", kernel.strip(" )")),
         bytes=0.0,

@@ -108,6 +108,14 @@ def test_the_name_of_a_table_may_say_its_collective(tmp_path: Path) -> None:
     assert rows["collective"].to_list() == ["all-reduce"]
 
 
+def test_ranks_of_a_computer_without_an_inside_share_its_host(tmp_path: Path) -> None:
+    sets = '[[set]]\nname = "a"\nfile = "times.csv"\nnetwork = "leaf-spine:2x2x2"\n'
+    sets += 'ranks_per_node = 4\nalgorithms = "ring"\nwhere = { run = "a" }\n'
+    rows = judge(folder(tmp_path, sets)).rows
+    assert rows["ranks"].unique().to_list() == [16]
+    assert rows["predicted"].is_not_null().all()
+
+
 def test_hosts_of_runs_are_placed_by_their_switches(tmp_path: Path) -> None:
     sets = SET + 'hosts = "hosts.csv"\nplaces = "places.csv"\n'
     hosts = "run,host_list\na,21 10-12\nb,10\n"
