@@ -141,17 +141,19 @@ def _asked(
     Algorithms that do not run with these ranks on this network are left out.
     """
     from netloom.machines.libraries import ROWS
+    from netloom.questions.base import ask
     from netloom.questions.collective import compare_collectives
     from netloom.questions.collective_prepared import CollectiveQuestion, prepare
     from netloom.questions.named import network_of
     from netloom.workload.programs.collectives.algorithms import algorithms_of
 
     sizes, alike = asked["size"], {key: asked[key] for key in asked if key != "size"}
-    network, _ = network_of(CollectiveQuestion(collective="barrier", **alike), switches=True)
+    question = ask(CollectiveQuestion, {"collective": "barrier"} | alike)
+    network, _ = network_of(question, switches=True)
     if network.num_nodes == network.num_hosts:  # computers without an inside share a host
         alike = {"tasks_per_node": per_node} | alike
-    ready = prepare(CollectiveQuestion(collective="barrier", **alike))
-    least = ready.bound(collective, int(asked.get("root", 0)), ready.host_of)
+    ready = prepare(ask(CollectiveQuestion, {"collective": "barrier"} | alike))
+    least = ready.bound(collective, 0, ready.host_of)
     times = dict[tuple[str, float], float]()
     for name in names:
         try:
