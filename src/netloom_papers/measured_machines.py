@@ -64,26 +64,6 @@ FAR, MOST_FAR = 0.25, 3
 NEAR = 1.1
 """A choice is right if it takes at most so many times as long as the best measured one."""
 
-SCHEMA = {
-    "set": pl.String,
-    "class": pl.String,
-    "line": pl.Int64,
-    "run": pl.String,
-    "nodes": pl.String,
-    "ranks": pl.Int64,
-    "collective": pl.String,
-    "algorithm": pl.String,
-    "netloom": pl.String,
-    "bytes": pl.Float64,
-    "unit": pl.String,
-    "measured": pl.Float64,
-    "predicted": pl.Float64,
-    "bound": pl.Float64,
-    "fixes": pl.String,
-}
-"""Columns of a row: seconds or packets, ``netloom`` the algorithm that was predicted, and ``fixes``
-the constant that was taken from it."""
-
 SUMMARY = ("class", ":size", "rows", "median", "90 %", "≤ 10 %", "≤ 25 %", "≤ 40 %", ":goal")
 """The heads of ``Account.summary``."""
 
@@ -108,7 +88,8 @@ def judge(folder: Path | None = None) -> Account:
             tell(which)
             found = _loads(read, which) if each.use == "loads" else _times(read, which)
             rows += [{"set": each.name, "class": each.kind or each.name, **row} for row in found]
-    table = pl.DataFrame(rows, SCHEMA, orient="row")
+    numbers = {"predicted": pl.Float64, "bound": pl.Float64}
+    table = pl.DataFrame(rows, schema_overrides=numbers, infer_schema_length=None)
     measured, predicted = pl.col("measured"), pl.col("predicted")
     off = (predicted - measured).abs()
     return Account(
@@ -126,21 +107,23 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
     each, groups = folder.sets[which], dict[tuple[Any, ...], list[Row]]()
     for row in folder.rows(which):
         run = "" if each.hosts == "consecutive" else row.run
-        where = folder.network(which, row), row.collective, row.ranks, run
+        ranks = row.ranks, row.ranks_per_node
+        where = folder.network(which, row), row.collective, ranks, run
         groups.setdefault(where, []).append(row)
-    for (network, collective, ranks, _), rows in groups.items():
+    for (network, collective, (ranks, per_node), _), rows in groups.items():
         called = {row.algorithm: each.called(row) for row in rows}
         names = list(dict.fromkeys(name for some in called.values() for name in some))
         asked = {"on": network, "ranks": ranks, "nodes": folder.hosts(which, rows[0].run)}
         asked |= {"size": sorted({row.bytes for row in rows})} | each.options
         try:
-            times, least = _asked(collective, names, asked)
+            times, least = _asked(collective, names, per_node, asked)
         except InputError as error:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
             raise folder.wrong(which, "", what, error.wanted) from None
         for row in rows:
-            own = {name: times[name, row.bytes] for name in called[row.algorithm]}
-            name = min(own, key=lambda one: own[one], default="")
+            able = (name for name in called[row.algorithm] if (name, row.bytes) in times)
+            own = {name: times[name, row.bytes] for name in able}
+            name = min(own, key=lambda one: own[one], default="".join(called[row.algorithm][:1]))
             yield row._asdict() | {
                 "netloom": name,
                 "unit": "s",
@@ -151,21 +134,36 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
 
 
 def _asked(
-    collective: str, names: Sequence[str], asked: Mapping[str, Any]
+    collective: str, names: Sequence[str], per_node: int, asked: Mapping[str, Any]
 ) -> tuple[dict[tuple[str, float], float], Callable[[float], float]]:
-    """Return the seconds of algorithms by name and size, and the least possible ones of a size."""
+    """Return the seconds of algorithms by name and size, and the least possible ones of a size.
+
+    Algorithms that do not run with these ranks on this network are left out.
+    """
+    from netloom.machines.libraries import ROWS
+    from netloom.questions.base import ask
     from netloom.questions.collective import compare_collectives
     from netloom.questions.collective_prepared import CollectiveQuestion, prepare
+    from netloom.questions.named import network_of
     from netloom.workload.programs.collectives.algorithms import algorithms_of
 
-    if names:
-        answer = compare_collectives(collective, algorithm=",".join(names), **asked)
-        times = {(each.algorithm, each.size): each.seconds for each in answer.points}
-        return times, {each.size: each.bound_seconds for each in answer.points}.__getitem__
-    any_one = next(name for name in ("bruck", "binomial") if name in algorithms_of(collective))
-    question = CollectiveQuestion(collective=collective, algorithm=any_one, **asked)
-    ready = prepare(question)
-    return {}, ready.bound(collective, question.root, ready.host_of).seconds
+    sizes, alike = asked["size"], {key: asked[key] for key in asked if key != "size"}
+    question = ask(CollectiveQuestion, {"collective": "barrier"} | alike)
+    network, _ = network_of(question, switches=True)
+    if network.num_nodes == network.num_hosts:  # computers without an inside share a host
+        alike = {"tasks_per_node": per_node} | alike
+    ready = prepare(ask(CollectiveQuestion, {"collective": "barrier"} | alike))
+    least = ready.bound(collective, 0, ready.host_of)
+    times = dict[tuple[str, float], float]()
+    for name in names:
+        try:
+            answer = compare_collectives(collective, algorithm=name, size=sizes, **alike)
+        except InputError:
+            if name in (*algorithms_of(collective), *ROWS):
+                continue
+            raise
+        times |= {(name, each.size): each.seconds for each in answer.points}
+    return times, least.seconds
 
 
 def _loads(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
@@ -224,7 +222,11 @@ def choices(table: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Account:
-    """All rows of a folder, judged: the columns of ``SCHEMA``, and what they come to."""
+    """All rows of a folder, judged, and what they come to.
+
+    Columns of ``rows``: measured, predicted and least possible ``bound`` are seconds or packets,
+    ``netloom`` is the algorithm that was predicted, ``fixes`` the constant that the row fixed.
+    """
 
     folder: Folder
     rows: pl.DataFrame
@@ -266,6 +268,8 @@ class Account:
     def verdict(self) -> Verdict:
         """The same with its mark: ``act`` if a bound is above its measured time."""
         lines = {f"row {at}": words for at, words in enumerate(self.violations[:10], start=1)}
+        if lost := len(self.rows.filter(pl.col("netloom") != "", pl.col("predicted").is_null())):
+            lines["left out"] = f"{counted(lost, 'row')} whose algorithm does not run there"
         return Verdict("act" if self.violations else "fine", self.sentence, lines=lines)
 
     def to_dict(self) -> dict[str, Any]:

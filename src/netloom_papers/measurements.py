@@ -21,8 +21,9 @@ from pydantic import Field, ValidationError
 from netloom.base.errors import InputError
 from netloom.base.textfiles import find_lines, read_lines, read_text
 from netloom.base.words import listed, or_near
+from netloom.machines.logs import NAMES, ONE_OF
 from netloom.machines.tables import Table
-from netloom.workload.programs.collectives.program import COLLECTIVES, bus_factor
+from netloom.workload.programs.collectives.program import bus_factor
 
 T = TypeVar("T")
 
@@ -49,9 +50,6 @@ CALLED = {
 }
 """Other names of columns."""
 
-SPELT = {"bcast": "broadcast"} | {each.replace("-", ""): each for each in COLLECTIVES}
-"""Collectives by their letters alone."""
-
 
 class MeasuredSet(Table):
     """A set of measured rows, as ``sets.toml`` describes it.
@@ -73,7 +71,7 @@ class MeasuredSet(Table):
         A file with the hosts of each ``run`` in rank order, and one with the hosts of each switch.
         Or hosts as ``--nodes`` takes them. By default the first hosts of the network.
     ranks_per_node, collective
-        Those of all rows, if no column says them.
+        Those of all rows, if no column says them. The file's name may say the collective.
     columns
         The names of columns that are called otherwise.
     options
@@ -129,6 +127,7 @@ class Row(NamedTuple):
     run: str
     nodes: str
     ranks: int
+    ranks_per_node: int
     collective: str
     algorithm: str
     bytes: float
@@ -225,11 +224,11 @@ class Folder:
             return None
         if not (self.path / each.hosts).is_file():
             return each.hosts
+        if not each.places:
+            return None
         lists = {cells["run"]: cells["host_list"] for _, cells in self.table(which, "hosts")}
         if run not in lists:
             raise self.wrong(which, "hosts", f"no run {run} in {each.hosts}", "its hosts")
-        if not each.places:
-            return None
         names = list(_spread(lists[run]))
         switches = [list(_spread(cells["nodes"])) for _, cells in self.table(which, "places")]
         width = max((len(some) for some in switches if {*names} & {*some}), default=0)
@@ -252,7 +251,7 @@ def spelt(collective: str) -> str | None:
     >>> spelt("ReduceScatter"), spelt("bcast"), spelt("all-reduce"), spelt("sendrecv")
     ('reduce-scatter', 'broadcast', 'all-reduce', None)
     """
-    return SPELT.get(re.sub("[^a-z]", "", collective.lower()))
+    return NAMES.get(re.sub("[^a-z]", "", collective.lower()))
 
 
 def _any(cell: str, patterns: Sequence[object]) -> bool:
@@ -261,9 +260,11 @@ def _any(cell: str, patterns: Sequence[object]) -> bool:
 
 def _of_line(each: MeasuredSet, where: str, said: Mapping[str, str]) -> Iterator[Row]:
     """Yield the rows of a line: one of a long table, one per size of a wide one."""
-    collective, _, kernel = said.get("collective", each.collective).partition("(")
+    in_name = next(filter(spelt, re.split("[-_.]", each.file)), "")
+    told = said.get("collective", each.collective or in_name)
+    collective, _, kernel = told.partition("(")
     if (name := spelt(collective)) is None:
-        raise InputError(where, f"collective '{collective}'", listed(list(COLLECTIVES), 9))
+        raise InputError(where, f"collective '{collective}'", ONE_OF)
     per_node = each.ranks_per_node or int(_number(said.get("ranks_per_node", "1"), where))
     nodes = said.get("nodes", "")
     ranks = per_node * int(prod(_number(side, where) for side in nodes.split("x"))) if nodes else 0
@@ -273,6 +274,7 @@ def _of_line(each: MeasuredSet, where: str, said: Mapping[str, str]) -> Iterator
         run=said.get("run", ""),
         nodes=nodes or f"{ranks / per_node:g}",
         ranks=ranks,
+        ranks_per_node=per_node,
         collective=name,
         algorithm=said.get("algorithm", kernel.strip(" )")),
         bytes=0.0,

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from netloom import InputError
-from netloom_papers.measured_machines import SHOWN, choices, errors_by_size, judge, page
+from netloom_papers.measured_machines import GOALS, NEAR, choices, errors_by_size, judge, page
 from netloom_papers.measurements import read_folder
 
 SET = """
@@ -78,6 +78,14 @@ def test_choices_are_held_against_the_best_measured_one(tmp_path: Path) -> None:
     assert found["longer"].to_list() == [2.0, 1.0]
 
 
+def test_an_algorithm_that_does_not_run_there_is_left_out(tmp_path: Path) -> None:
+    found = judge(folder(tmp_path, SET.replace('["linear", "ring"]', '"torus-rings"')))
+    slow = found.rows.filter(algorithm="slow")
+    assert slow["netloom"].to_list() == ["torus-rings"] * 2
+    assert slow["predicted"].is_null().all()
+    assert found.verdict.lines["left out"] == "2 rows whose algorithm does not run there"
+
+
 LONG = """bytes,time_us,algbw_GBs,busbw_GBs,gpus,program
 1000000,1600,,,4,allreduce (kernel 2)
 1000000,,0.625,,4,allreduce
@@ -90,6 +98,22 @@ def test_a_long_table_has_times_or_bandwidths(tmp_path: Path) -> None:
     rows = judge(folder(tmp_path, sets, long=LONG)).rows
     assert rows["measured"].to_list() == pytest.approx([1.6e-3] * 3)
     assert rows["algorithm"].to_list() == ["kernel 2", "", ""]
+
+
+def test_the_name_of_a_table_may_say_its_collective(tmp_path: Path) -> None:
+    sets = '[[set]]\nname = "a"\nfile = "rack-allreduce.csv"\nnetwork = "leaf-spine:2x2x2"\n'
+    rows = judge(
+        folder(tmp_path, sets, **{"rack-allreduce": "gpus,bytes,time_us\n4,1000,9\n"})
+    ).rows
+    assert rows["collective"].to_list() == ["all-reduce"]
+
+
+def test_ranks_of_a_computer_without_an_inside_share_its_host(tmp_path: Path) -> None:
+    sets = '[[set]]\nname = "a"\nfile = "times.csv"\nnetwork = "leaf-spine:2x2x2"\n'
+    sets += 'ranks_per_node = 4\nalgorithms = "ring"\nwhere = { run = "a" }\n'
+    rows = judge(folder(tmp_path, sets)).rows
+    assert rows["ranks"].unique().to_list() == [16]
+    assert rows["predicted"].is_not_null().all()
 
 
 def test_hosts_of_runs_are_placed_by_their_switches(tmp_path: Path) -> None:
@@ -114,6 +138,9 @@ def test_hosts_of_runs_are_placed_by_their_switches(tmp_path: Path) -> None:
         (SET.replace('"2x4"', '"8"'), WIDE, r"sets.toml:5: network: found none for 2x4 nodes"),
         (SET.replace('"ring"', '"rong"'), WIDE, r"sets.toml:2: set: found algorithm: 'rong'"),
         (SET.replace("bytes =", "size ="), WIDE, r"sets.toml:9: calibrates: found 'size'"),
+        (SET.replace("1us", "1 parsec"), WIDE, r"sets.toml:2: set: found latency: '1 parsec'"),
+        (SET.replace("latency", "latancy"), WIDE, r"sets.toml:2: set: found latancy: "),
+        (SET.replace("2x2x2", "2x2x1"), WIDE, r"sets.toml:2: set: found .*4 ranks"),
         ("[[set]\n", WIDE, r"sets.toml: found no TOML"),
         ("[set]\n", WIDE, r"sets.toml: found set; expected tables \[\[set\]\]"),
         (SET, WIDE.replace("ring,10,", "ring,10"), r"times.csv:3: found 5 cells; expected 6"),
@@ -160,12 +187,14 @@ def test_a_link_that_is_none_is_refused(tmp_path: Path) -> None:
         judge(folder(tmp_path, sets, links=LINKS.replace("100,1", "110,1")))
 
 
-def test_every_shown_set_can_be_read() -> None:
-    read = read_folder(SHOWN)
-    for which, each in enumerate(read.sets):
-        if each.use != "loads":
-            rows = read.rows(which)
-            assert all(row.measured > 0 and read.network(which, row) for row in rows)
+def test_shown_machines_are_as_right_as_they_should_be() -> None:
+    found = judge()
+    assert not found.violations
+    marks = {tuple(line[:2]): line[-1][:1] for line in found.summary()}
+    assert {each: marks[each] for each in GOALS} == dict.fromkeys(GOALS, "✓")
+    counts = found.rows.filter(pl.col("set") == "Blue Gene/P, broadcasts")
+    assert (len(counts), counts["error"].max()) == (186, 0)
+    assert (choices(found.rows)["longer"] <= NEAR).mean() >= 0.9
 
 
 def test_the_page_names_sets_and_rows_that_fixed_constants(tmp_path: Path) -> None:

@@ -152,6 +152,38 @@ def test_halves_of_the_ranks_are_compared_with_halves(tmp_path):
     assert found.measured.curves().height == 12
 
 
+def test_runs_of_one_name_are_told_apart_by_file_and_line(tmp_path):
+    times = expected()
+    files = []
+    for day in ("monday", "tuesday"):
+        (tmp_path / day).mkdir()
+        files.append(str(log_of(tmp_path / day, times)))
+    assert list(judged(files).measured.runs) == [f"{file}:2" for file in files]
+
+
+def test_what_a_card_at_half_rate_does_is_explained_and_drawn(tmp_path):
+    on = {"on": "leaf-spine:2x8x8@dgx-a100", "bandwidth": None, "latency": None}
+    sizes = [2**power for power in range(12, 33, 2)]
+    whole = compare_collectives("all-reduce", size=sizes, **on)
+    parts = {
+        name: [
+            each._replace(card=2 * each.card)
+            for each in whole.ready.library.parts("all-reduce", name)
+        ]
+        for name in ("rings", "double-trees")
+    }
+    slow = {
+        size: min(each.seconds(size) for some in parts.values() for each in some) for size in sizes
+    }
+    found = judged(log_of(tmp_path, slow, ranks=16), **on)
+    assert found.verdict.mark == "act"
+    assert "one card at half rate" in found.verdict.lines["fits"]
+    assert "half" in found.verdict.lines["test"]
+    assert "one card at half rate" in str(found.picture().to_dict())
+    fine = {size: whole.at(size)[0].seconds for size in sizes}
+    assert not judged(log_of(tmp_path, fine, ranks=16), **on).measured.explanations
+
+
 def test_what_does_not_fit_is_one_line(tmp_path):
     file = log_of(tmp_path, expected())
     for options, said in (
@@ -159,11 +191,14 @@ def test_what_does_not_fit_is_one_line(tmp_path):
         ({"on": "leaf-spine:1x1x6"}, "a.csv:2: found a run of 8 ranks; expected 6, which"),
         ({"size": "1KB"}, "size: found 1KB beside measured"),
         ({"engine": "network", "latency": None}, "engine: found network beside measured"),
-        ({"collective": "all-gather"}, "collective: found all-gather, and measured times of all-r"),
+        ({"collective": "all-gather"}, "a.csv:2: found times of all-reduce; expected all-gather"),
     ):
         with pytest.raises(InputError) as error:
             judged(file, **options)
         assert str(error.value).replace(f"{tmp_path}/", "").startswith(said)
+    third = log_of(tmp_path, expected(), name="b.csv", ranks=3)
+    with pytest.raises(InputError, match=r"b\.csv:2: found a run of 3 ranks; expected 8, which"):
+        judged([str(file), str(third)])
     found = judged(file, on="leaf-spine:1x1x16", ranks=8)
     assert found.num_ranks == 8
 

@@ -42,7 +42,7 @@ PROGRAM = re.compile(r"(?<![A-Za-z0-9_])([a-z_]+)_perf\b")
 TAGGED = re.compile(r"^(?:\[[^\]]*\]<stdout>:?|\d+:)\s?")
 """What srun and mpirun write before each line."""
 
-RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\b.*\bon\s+(\S+)\s+device")
+RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\s+(?:Group +(\d+) )?.*\bon\s+(\S+)\s+device")
 VERSION = re.compile(r"# ([nr]ccl-tests version \S+)(?:.*\s(\w+-library=\d+))?")
 SIZE = re.compile(r"[0-9]{1,18}")
 MOST = re.compile(r"# nThread.*\bmaxBytes (\d{1,18})\b")
@@ -216,14 +216,16 @@ class _Head(NamedTuple):
     library: str
     hosts: tuple[str, ...]
     most_bytes: float
+    groups: int
 
 
 def _head(lines: list[str]) -> _Head:
     program = algorithm = library = ""
-    hosts, most = dict[int, str](), 0.0
+    hosts, most, groups = dict[int, str](), 0.0, set[str]()
     for line in lines:
         if found := RANK.match(line):
-            hosts[int(found[1])] = found[2]
+            hosts[int(found[1])] = found[3]
+            groups.add(found[2])
         elif found := VERSION.match(line):
             library = " ".join(filter(None, found.groups()))
         elif found := MOST.match(line):
@@ -232,7 +234,8 @@ def _head(lines: list[str]) -> _Head:
             algorithm = forced_algorithm(found[1])
         if (found := PROGRAM.search(line)) and "concluded" not in line:
             program = found[1]
-    return _Head(program, algorithm, library, tuple(hosts[rank] for rank in sorted(hosts)), most)
+    named = tuple(hosts[rank] for rank in sorted(hosts))
+    return _Head(program, algorithm, library, named, most, len(groups))
 
 
 def forced_algorithm(said: str) -> str:
@@ -257,6 +260,9 @@ class _Nccl(NamedTuple):
 def _nccl(lines: list[str], start: int, at: int, path: str) -> tuple[Log, int]:
     """Return the run whose table's head is line ``at``, and the line behind the run."""
     head, columns = _head(lines[start:at]), lines[at].lstrip("# ").split()
+    if "cputime" in columns or head.groups > 1:
+        what = "times of processors (-C)" if "cputime" in columns else f"{head.groups} groups"
+        raise InputError(f"{path}:{at + 1}", what, "times of one collective at a time")
     rows, last, whole, place = list[_Nccl](), at, False, at + 1
     while place < len(lines) and not whole:
         line, where = lines[place], f"{path}:{place + 1}"
@@ -287,7 +293,7 @@ def _nccl(lines: list[str], start: int, at: int, path: str) -> tuple[Log, int]:
 
 def _nccl_row(words: list[str], columns: list[str], line: int, where: str) -> _Nccl | None:
     """Return a row of a table with these columns. None if it moved no data."""
-    before = columns[: next((n for n, each in enumerate(columns) if "time" in each), 3)]
+    before = columns[: columns.index("time")] if "time" in columns else columns
     rest, redop, root = words[3:], "", "-1"
     if "redop" in before and rest and rest[0].isalpha():
         redop, *rest = rest
@@ -302,7 +308,7 @@ def _nccl_row(words: list[str], columns: list[str], line: int, where: str) -> _N
     if not int(words[0]):
         return None
     row = Row(line, float(words[0]), _number(rest[0], where, "a time of") * 1e-6)
-    _check_rate(row, rest[1], where)
+    _check_rate(row, rest[0], rest[1], where)
     return _Nccl(row, (redop, root, rest[1], rest[2]))
 
 
@@ -313,14 +319,15 @@ def _check_right(wrong: Any, size: Any, where: str) -> None:
         raise InputError(where, found, "a run without errors")
 
 
-def _check_rate(row: Row, said: str, where: str) -> None:
+def _check_rate(row: Row, time: str, said: str, where: str) -> None:
     """Refuse a row whose time and rate contradict each other, which mixed units do."""
     rate = row.size / row.seconds * 1e-9  # in GB/s
     try:
         ratio = float(said) / rate
     except ValueError:
         raise InputError(where, f"a rate of {said!r}", "a number of GB/s") from None
-    if abs(float(said) - rate) <= 0.006 + 0.012 * rate:
+    digits = sum(each.isdigit() for each in time.partition("e")[0])
+    if abs(float(said) - rate) <= 0.006 + (0.005 + 0.5 / 10 ** (digits - 1)) * rate:
         return
     kinds = {2**-30 * 1e9: "GiB/s", 8: "Gb/s", 1e-3: "ms beside GB/s", 1e3: "MB/s or ns"}
     near = min(kinds, key=lambda each: abs(ratio / each - 1))
@@ -405,9 +412,9 @@ def _json(said: Any, path: str) -> Log:
                 _check_right(half.get("nwrong"), each["size"], where)
             if times is None or not each["size"]:
                 continue
-            took = times["time"] if "time" in times else times["cpu_time"]
-            row = Row(1, float(each["size"]), _number(str(took), where, "a time of") * 1e-6)
-            _check_rate(row, str(times["alg_bw"]), where)
+            took = str(times["time"])
+            row = Row(1, float(each["size"]), _number(took, where, "a time of") * 1e-6)
+            _check_rate(row, took, str(times["alg_bw"]), where)
             rows.append(row)
         if each_has * len(devices) > MOST_RANKS:
             raise ValueError("too many devices")
