@@ -23,9 +23,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats
+from netloom.base.arrays import Bools, Floats
 from netloom.base.words import listed, number
-from netloom.machines.libraries import DIRECT, ROWS, Library, Parts
+from netloom.machines.libraries import DIRECT, PXN, ROWS, Library, Parts
 from netloom.questions.measured import Explanation, MeasuredPoint
 
 NOISE, EARLY_NOISE = 0.03, 0.05
@@ -40,6 +40,9 @@ SEEN = 0.02
 
 PARTED = 0.1
 """Logarithm of two times from which on a test tells them apart."""
+
+TINY = 1e-30
+"""Seconds per byte that are none."""
 
 SURE = 2.0
 """Logarithm of the likelihoods from which on a defect is better than none."""
@@ -452,7 +455,7 @@ def runs_of(
 ) -> list[tuple[Run, list[int]]]:
     """Return the runs that files are of, and the places of their points.
 
-    A file whose expected times are the least possible ones may have run any algorithm.
+    A file with one row per size may have run any of its algorithms.
     """
     files, (most, gpus) = dict[tuple[str, int], list[int]](), library.hosts.shape
     for at, point in enumerate(points):
@@ -463,10 +466,9 @@ def runs_of(
         first = taken % most if computers < most else 0
         taken += computers % most
         own = part_of(library, first, computers)
-        able, names = own.algorithms(collective), {points[at].algorithm: None for at in of}
-        free = run_of(own, first, collective, able, np.array([points[at].size for at in of]))
-        least = np.array([points[at].expected for at in of])
-        for each in [able] if (least < free.seconds * (1 + SEEN)).all() else [[n] for n in names]:
+        names = [*dict.fromkeys(points[at].algorithm for at in of)]
+        once = len({points[at].size for at in of}) == len(of)
+        for each in [names] if once else [[name] for name in names]:
             here = [at for at in of if points[at].algorithm in each]
             sizes = np.array([points[at].size for at in here])
             found.append((run_of(own, first, collective, each, sizes), here))
@@ -478,15 +480,31 @@ def run_of(
 ) -> Run:
     """Return a run on a library's computers.
 
-    Cards that GPUs share are channels between routers: their time is that of both parts.
+    Where it may send over the cards of other GPUs (PXN), it may do without.
     """
     parts = dict[str, Parts]()
-    for name in algorithms:
+    for name in dict.fromkeys([*algorithms, *[DIRECT] * (PXN in algorithms)]):
+        cards, cables = _between_routers(own, collective, name)
         protocols = [row.name for row in own.protocols if row.algorithm == ROWS[name]]
         for protocol, each in zip(protocols, own.parts(collective, name), strict=True):
-            shared = each.network if len(own.near) < own.hosts.shape[1] else 0.0
-            parts[f"{name} {protocol}".rstrip()] = each._replace(card=max(each.card, shared))
+            card, rest = max(each.card, each.network * cards), each.network * cables
+            parts[f"{name} {protocol}".rstrip()] = each._replace(card=card, network=rest)
     return Run(first, len(own.hosts), len(own.near), sizes, parts, own.start)
+
+
+def _between_routers(own: Library, collective: str, algorithm: str) -> tuple[float, float]:
+    """Return what parts of the network's time cards take that are shared, thus routers, and cables.
+
+    The larger one is 1.
+    """
+    network = own.links.topology
+    if len(own.near) == own.hosts.shape[1]:
+        return 0.0, 1.0
+    ends = [network.routers.channel_source, network.routers.channel_target]
+    of_card: Bools = np.asarray(np.isin(ends, network.injection_router).any(axis=0))
+    took = (own.crossed(collective, algorithm).load / own.links.capacity)[: len(of_card)]
+    cards, cables = (float(took[each].max(initial=0.0)) for each in (of_card, ~of_card))
+    return cards / max(cards, cables, TINY), cables / max(cards, cables, TINY)
 
 
 def explained(
