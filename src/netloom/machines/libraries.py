@@ -64,8 +64,8 @@ class Parts(NamedTuple):
     start
         Seconds of its longest chain of hops.
     inside, card, network
-        Seconds for each byte of the collective's size, of the busiest channel that only messages
-        inside a computer use, of the busiest port of a host, and of the busiest other channel.
+        Seconds for each byte of the collective's size. They are those of the busiest channel that
+        only messages inside a computer use, the busiest port of a host, and the busiest other.
     """
 
     start: float
