@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from netloom.questions.collective_prepared import CollectiveQuestion, prepare
-from netloom.questions.defects import DEFECTS, Defect, Suspects, part_of, run_of
+from netloom.questions.defects import DEFECTS, Defect, Suspects, run_of
 from netloom.routing import Paths
 from netloom.simulation.flow import FlowLaw, FlowNetwork, run_flows
 from netloom.simulation.flow.network import GivenPaths
@@ -183,7 +183,7 @@ def main() -> None:
     on = f"leaf-spine:{given.leaves}x{GPUS}x{COMPUTERS * GPUS // given.leaves}@dgx-a100"
     library = prepare(CollectiveQuestion(collective="all-reduce", on=on, algorithm="rings")).library
     runs = [
-        run_of(part_of(library, *each), each[0], "all-reduce", ["rings"], SIZES) for each in RUNS
+        run_of(library, range(at, at + count), "all-reduce", ["rings"], SIZES) for at, count in RUNS
     ]
     cluster, expected = (
         Cluster(library, given.leaves),

@@ -11,7 +11,6 @@ from netloom.base.errors import InputError
 from netloom.machines.named_machines import machine, machine_names
 from netloom.questions.collective import compare_collectives
 from netloom.questions.collective_prepared import CollectiveQuestion, prepare
-from netloom.questions.defects import part_of
 from netloom.questions.fitted import FIT, fitted, machine_text
 from netloom.questions.measured import MeasuredPoint, prepare_measured
 
@@ -46,7 +45,7 @@ def changed(library, *, cards=1.0, inside=1.0, hops=1.0):
 def points(library, computers, sizes=SIZES, noise=0.0):
     rng, found = np.random.default_rng(1), []
     for file, count in enumerate(computers):
-        own = part_of(library, 0, count)
+        own = replace(library, hosts=library.hosts[:count], counted={})
         for row, size in enumerate(sizes):
             took = own.timed("all-reduce", "rings", size).seconds * np.exp(rng.normal(0, noise))
             found.append(

@@ -814,7 +814,9 @@ def _measured(
     found = compared(question, ready, times)
     if ready.library is None:
         return found
-    return with_causes(found, explained(found.points, question.collective, ready.library))
+    hosts = {(log.path, len(part.host_of)): log.hosts for log, part in ready.runs}
+    causes = explained(found.points, question.collective, ready.library, hosts)
+    return with_causes(found, causes)
 
 
 def _expected(ready: PreparedCollective, bound: LeastTime) -> list[Point]:

@@ -15,7 +15,7 @@ by it than one without.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, groupby, product
@@ -59,12 +59,12 @@ WRONG = 4.0
 
 @dataclass(frozen=True)
 class Run:
-    """A run of some of the computers, one after the other.
+    """A run of some of the computers.
 
     Attributes
     ----------
-    first, computers, cards
-        The first computer, how many there are, and the cards of each.
+    members, cards
+        The computers that take part, and the cards of each.
     sizes
         float64[n], bytes.
     parts
@@ -73,17 +73,16 @@ class Run:
         Seconds of their start that are no hops.
     """
 
-    first: int
-    computers: int
+    members: Sequence[int]
     cards: int
     sizes: Floats
     parts: dict[str, Parts]
     launch: float = 0.0
 
     @property
-    def members(self) -> range:
-        """The computers that take part."""
-        return range(self.first, self.first + self.computers)
+    def computers(self) -> int:
+        """How many computers take part."""
+        return len(self.members)
 
     @property
     def crosses(self) -> bool:
@@ -303,7 +302,7 @@ class Suspects:
     --------
     >>> parts = Parts(start=1e-4, inside=2e-12, card=5e-12, network=5e-12)
     >>> sizes = 4.0 ** np.arange(5, 17)
-    >>> suspects = Suspects([Run(0, 8, 8, sizes, {"rings": parts})])
+    >>> suspects = Suspects([Run(range(8), 8, sizes, {"rings": parts})])
     >>> twice = parts._replace(card=1e-11)
     >>> slower = np.array([twice.seconds(each) / parts.seconds(each) for each in sizes])
     >>> [[each.name for each in group] for group in suspects.ranked(np.log(slower))][0][:3]
@@ -359,8 +358,11 @@ class Suspects:
 
 # -- the next test ---------------------------------------------------------------------------------
 
-Build = Callable[[int, int], Run]
-"""Makes the run of so many computers from a first one on."""
+Hosts = Mapping[tuple[str, int], Sequence[str]]
+"""The computer of each rank, by file and number of ranks."""
+
+Build = Callable[[Sequence[int]], Run]
+"""Makes the run of some computers."""
 
 
 def _proposed(runs: Sequence[Run], build: Build) -> Iterator[tuple[str, list[Run]]]:
@@ -369,9 +371,9 @@ def _proposed(runs: Sequence[Run], build: Build) -> Iterator[tuple[str, list[Run
     most = max(done)
     half = most // 2
     if half and half not in done:
-        yield "run each half of the computers", [build(0, half), build(half, most - half)]
+        yield "run each half of the computers", [build(range(half)), build(range(half, most))]
     if 1 not in done:
-        yield "run one computer alone", [build(0, 1)]
+        yield "run one computer alone", [build(range(1))]
 
 
 def _shown(cause: Cause, runs: Sequence[Run], test: Sequence[Run]) -> list[Floats]:
@@ -385,8 +387,13 @@ def _shown(cause: Cause, runs: Sequence[Run], test: Sequence[Run]) -> list[Float
     return [_where(later, each[old:]) for each in where if each[:old] == by.struck]
 
 
-def next_test(groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Build) -> str:
-    """Return the test that parts most of some causes, and what each predicts. "" for none."""
+def next_test(
+    groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Build, names: Sequence[str] = ()
+) -> str:
+    """Return the test that parts most of some causes, and what each predicts. "" for none.
+
+    ``names``: of the computers, if they are known.
+    """
     causes = [each for group in groups for each in group]
     best, most = "", 0
     for words, test in _proposed(runs, build):
@@ -401,13 +408,16 @@ def next_test(groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Bui
         return best
     among, place = _among(causes[0], runs), causes[0].best.defect.place
     if place == "computer" and len(among) > 1:
-        return f"run each half of {_span(among)}"
+        return f"run each half of {_called(among, names)}"
     if place == "cable" and len(groups[0]) > 1:
         return "run the same computers in another order: flows that meet by chance meet elsewhere"
     return ""
 
 
-def _span(computers: Sequence[int]) -> str:
+def _called(computers: Sequence[int], names: Sequence[str]) -> str:
+    """Return some computers, by their names if they are known."""
+    if names:
+        return listed([names[each] for each in computers])
     first, *more = computers
     return f"computers {first} to {more[-1]}" if more else f"computer {first}"
 
@@ -432,13 +442,8 @@ def _predicted(causes: Sequence[Cause], shown: Sequence[Sequence[Floats]], runs:
 # -- of measured points ----------------------------------------------------------------------------
 
 
-def part_of(library: Library, first: int, computers: int) -> Library:
-    """Return what runs collectives on so many of a library's computers, from a first one on."""
-    return replace(library, hosts=library.hosts[first : first + computers], counted={})
-
-
 def runs_of(
-    points: Sequence[MeasuredPoint], collective: str, library: Library
+    points: Sequence[MeasuredPoint], collective: str, library: Library, hosts: Hosts | None = None
 ) -> list[tuple[Run, list[int]]]:
     """Return the runs that files are of, and the places of their points.
 
@@ -447,36 +452,51 @@ def runs_of(
     files, (most, gpus) = dict[tuple[str, int], list[int]](), library.hosts.shape
     for at, point in enumerate(points):
         files.setdefault((point.file, point.ranks), []).append(at)
-    taken, found = 0, []
-    for of in files.values():
-        computers = max(points[of[0]].ranks // gpus, 1)
-        first = taken % most if computers < most else 0
-        taken += computers % most
-        own = part_of(library, first, computers)
-        names = [*dict.fromkeys(points[at].algorithm for at in of)]
+    taken, found, names = 0, [], names_of(hosts, most)
+    for run, of in files.items():
+        own = [*dict.fromkeys((hosts or {}).get(run, ()))]
+        members: Sequence[int] = [names.index(each) for each in own if each in names]
+        if not own or len(members) < len(own):
+            computers = max(run[1] // gpus, 1)
+            first = taken % most if computers < most else 0
+            taken, members = taken + computers % most, range(first, first + computers)
+        algorithms = [*dict.fromkeys(points[at].algorithm for at in of)]
         once = len({points[at].size for at in of}) == len(of)
-        for each in [names] if once else [[name] for name in names]:
+        for each in [algorithms] if once else [[name] for name in algorithms]:
             here = [at for at in of if points[at].algorithm in each]
             sizes = np.array([points[at].size for at in here])
-            found.append((run_of(own, first, collective, each, sizes), here))
+            found.append((run_of(library, members, collective, each, sizes), here))
     return found
 
 
+def names_of(hosts: Hosts | None, computers: int) -> list[str]:
+    """Return the names of all computers, if a file of all has them."""
+    each = ([*dict.fromkeys(names)] for names in (hosts or {}).values())
+    return next((names for names in each if len(names) == computers), [])
+
+
 def run_of(
-    own: Library, first: int, collective: str, algorithms: Sequence[str], sizes: Floats
+    library: Library,
+    members: Sequence[int],
+    collective: str,
+    algorithms: Sequence[str],
+    sizes: Floats,
 ) -> Run:
-    """Return a run on a library's computers.
+    """Return a run on some of a library's computers, by the algorithms that these can run.
 
     Where it may send over the cards of other GPUs (PXN), it may do without.
     """
+    own = replace(library, hosts=library.hosts[[*members]], counted={})
+    able = own.algorithms(collective)
+    some = [each for each in algorithms if each in able] or [*algorithms]
     parts = dict[str, Parts]()
-    for name in dict.fromkeys([*algorithms, *[DIRECT] * (PXN in algorithms)]):
+    for name in dict.fromkeys([*some, *[DIRECT] * (PXN in some)]):
         cards, cables = _between_routers(own, collective, name)
         protocols = [row.name for row in own.protocols if row.algorithm == ROWS[name]]
         for protocol, each in zip(protocols, own.parts(collective, name), strict=True):
             card, rest = max(each.card, each.network * cards), each.network * cables
             parts[f"{name} {protocol}".rstrip()] = each._replace(card=card, network=rest)
-    return Run(first, len(own.hosts), len(own.near), sizes, parts, own.start)
+    return Run(members, len(own.near), sizes, parts, own.start)
 
 
 def _between_routers(own: Library, collective: str, algorithm: str) -> tuple[float, float]:
@@ -495,19 +515,21 @@ def _between_routers(own: Library, collective: str, algorithm: str) -> tuple[flo
 
 
 def explained(
-    points: Sequence[MeasuredPoint], collective: str, library: Library
+    points: Sequence[MeasuredPoint], collective: str, library: Library, hosts: Hosts | None = None
 ) -> tuple[Explanation, ...]:
     """Return the classes of defect that fit measured times, the most likely first.
 
     Parameters
     ----------
     points
-        All points of one or several files. Files of fewer ranks than the largest are of consecutive
-        computers, in the order in which they are given.
+        All points of one or several files. Files of fewer ranks than the largest are of the
+        computers that ``hosts`` names, or of consecutive ones in the order in which they are given.
     collective
         What they measured.
     library
         That of the ranks of the largest file.
+    hosts
+        The computer of each rank, by file and number of ranks, if files name them.
 
     Returns
     -------
@@ -517,7 +539,8 @@ def explained(
     """
     if {each.algorithm for each in points} - {*library.algorithms(collective)}:
         return ()
-    known = runs_of(points, collective, library)
+    known = runs_of(points, collective, library, hosts)
+    names = names_of(hosts, len(library.hosts))
     order, runs = [each for _, at in known for each in at], [run for run, _ in known]
     later = np.log([points[at].measured / points[at].expected for at in order])
     groups = Suspects(runs).ranked(later)
@@ -526,16 +549,14 @@ def explained(
     largest, at = max(known, key=lambda each: each[0].computers)
     algorithms = [*dict.fromkeys(points[each].algorithm for each in at)]
 
-    def build(first: int, computers: int) -> Run:
-        own = part_of(library, first, computers)
-        able = [each for each in algorithms if each in own.algorithms(collective)]
-        return run_of(own, first, collective, able or [algorithms[0]], largest.sizes)
+    def build(members: Sequence[int]) -> Run:
+        return run_of(library, members, collective, algorithms, largest.sizes)
 
-    test, found = next_test(groups, runs, build), []
+    test, found = next_test(groups, runs, build, names), []
     for group in groups:
-        best, among, where = group[0].best, _among(group[0], runs), ""
+        best, where = group[0].best, ""
         if not all(best.struck) and {each.best.defect.place for each in group} == {"computer"}:
-            where = f", in {_span(among)}"
+            where = f", in {_called(_among(group[0], runs), names)}"
         ratios = np.ones(len(points))
         ratios[order] = np.exp(best.later)
         said = Explanation(
