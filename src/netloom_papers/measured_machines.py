@@ -7,7 +7,7 @@ those of netloom's routes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -114,12 +114,15 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
         groups.setdefault(where, []).append(row)
     for (network, collective, (ranks, per_node), _), rows in groups.items():
         called = {row.algorithm: each.called(row) for row in rows}
-        names = list(dict.fromkeys(name for some in called.values() for name in some))
+        sizes: dict[str, set[float]] = {}
+        for row in rows:
+            for name in called[row.algorithm]:
+                sizes.setdefault(name, set()).add(row.bytes)
         asked = {"on": network, "ranks": ranks, "nodes": folder.hosts(which, rows[0].run)}
-        sizes, asked = sorted({row.bytes for row in rows}), asked | each.options
+        asked |= each.options
         try:
             ready, fields = _prepared(per_node, asked)
-            times = _timed(collective, names, sizes, fields)
+            times = _timed(collective, sizes, fields)
         except InputError as error:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
             raise folder.wrong(which, "", what, error.wanted) from None
@@ -153,7 +156,7 @@ def _prepared(per_node: int, asked: Mapping[str, Any]) -> tuple[PreparedCollecti
 
 
 def _timed(
-    collective: str, names: Sequence[str], sizes: list[float], fields: Mapping[str, Any]
+    collective: str, sizes: Mapping[str, set[float]], fields: Mapping[str, Any]
 ) -> dict[tuple[str, float], float]:
     """Return the seconds of algorithms that run here, by name and size."""
     from netloom.machines.libraries import ROWS
@@ -161,9 +164,9 @@ def _timed(
     from netloom.workload.programs.collectives.algorithms import algorithms_of
 
     found = dict[tuple[str, float], float]()
-    for name in names:
+    for name, some in sizes.items():
         try:
-            answer = compare_collectives(collective, algorithm=name, size=sizes, **fields)
+            answer = compare_collectives(collective, algorithm=name, size=sorted(some), **fields)
         except InputError:
             if name in (*algorithms_of(collective), *ROWS):
                 continue
