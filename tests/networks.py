@@ -14,7 +14,7 @@ SWITCHED = {
     "fat-tree": "fat-tree:2x3", "xgft": "xgft:3x2/1x2", "leaf-spine": "leaf-spine:3x2x2/2",
     "rail": "rail:2x1x2x2", "dragonfly": "dragonfly:1x2x1", "dragonfly+": "dragonfly+:1x2x1x1",
     "hyperx": "hyperx:3x2/2", "slim-fly": "slim-fly:3/1", "jellyfish": "jellyfish:6x3x1/1",
-    "butterfly": "butterfly:2x2", "folded": "folded:4x2",
+    "butterfly": "butterfly:2x2", "folded": "folded:4x3",
 }  # fmt: skip
 """By family: networks whose hosts hang on routers."""
 
@@ -25,7 +25,10 @@ OTHERS = {
 }
 """By family: processors and memories, and networks of files."""
 
-HOSTED = (*SWITCHED.values(), *(f"{spec}/2" for spec in DIRECT.values()))
+COMPUTERS = ("leaf-spine:3x2x2@2x2x9", "rail:2x1x2x2@4x2x3", "dragonfly:1x2x1@4x2x4")
+"""Networks of computers: each GPU with a card, and two that share one."""
+
+HOSTED = (*COMPUTERS, *SWITCHED.values(), *(f"{spec}/2" for spec in DIRECT.values()))
 """A small network with hosts on routers of each family that has such."""
 
 EVERY = (*DIRECT.values(), *HOSTED)

@@ -155,6 +155,22 @@ def test_wrong_results_and_mixed_units_are_refused(tmp_path):
     assert said.startswith("a.log:10: found the unit (ms)")
 
 
+def test_times_of_processors_and_of_several_groups_are_refused(tmp_path):
+    text = _text([(1024, 20.0)])
+    said = _refused(tmp_path, text.replace(" time ", " cputime "))
+    assert said == (
+        "a.log:9: found times of processors (-C); expected times of one collective at a time"
+    )
+    assert "found 2 groups" in _refused(tmp_path, text.replace("Group  0", "Group  1", 1))
+
+
+def test_long_times_have_two_digits(tmp_path):
+    row = "8589934592 2147483648 float sum -1 1.1e+07 0.80 1.20 0 1.1e+07 0.80 1.20 0\n"
+    text = _text([(2**33, 1.1e7)]).replace(_row(2**33, 1.1e7), row)
+    assert _read(tmp_path, text)[0].rows[0].seconds == pytest.approx(11)
+    assert "found 0.73 GB/s" in _refused(tmp_path, text.replace("0.80", "0.73"))
+
+
 def test_tags_of_launchers_forced_algorithms_and_several_runs(tmp_path):
     one = _text([(1024, 20.0)], ranks=2)
     forced = "a:1:1 [0] NCCL INFO NCCL_ALGO set by environment to allreduce:tree\n"
@@ -209,11 +225,11 @@ def test_csv_files_have_sizes_as_columns_or_as_rows(tmp_path):
     ("old", "new", "said"),
     [
         ("256,2048", "small,large", "a.csv:2: found the columns run, nodes"),
-        ("42.2,62.6", "42.2", "a.csv:3: found a row of another number of values"),
+        ("42.2,62.6", "42.2", "a.csv:3: found a row of 7 values"),
         ("42.2", "fast", "a.csv:3: found a time of 'fast'"),
         ("42.2", "-1", "a.csv:3: found a time of '-1'"),
         ("42.2", "nan", "a.csv:3: found a time of 'nan'"),
-        ("4,allreduce,OMPI,ring", "x,allreduce,OMPI,ring", "a.csv:3: found ranks per node 'x'"),
+        ("4,allreduce,OMPI,ring", "y,allreduce,OMPI,ring", "a.csv:3: found ranks per node 'y'"),
         ("allreduce", "barrier", "a.csv:3: found the collective 'barrier'"),
     ],
 )

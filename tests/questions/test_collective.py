@@ -224,3 +224,68 @@ def test_a_linear_all_to_all_posts_all_at_once():
     assert {each.algorithm: each.at_once for each in both.at(4e6)} == {
         "linear": True, "pairwise": False, "bruck": False,
     }  # fmt: skip
+
+
+COSTS = {"efficiency": 0.5, "adding_rate": "2GB/s", "copy_rate": "4GB/s", "start": "7us"}
+
+
+@pytest.mark.parametrize("collective", [each for each in COLLECTIVES if each != "barrier"])
+def test_no_cost_moves_a_bound(collective):
+    plain = compare_collectives(collective, "torus:4x2", size="1KB,1MB", **FAST)
+    costly = compare_collectives(collective, "torus:4x2", size="1KB,1MB", **FAST, **COSTS)
+    bounds = {each.size: each.bound_seconds for each in plain.points}
+    assert {each.size: each.bound_seconds for each in costly.points} == bounds
+    assert costly.bound.to_json() == plain.bound.to_json()
+    took = {(each.algorithm, each.size): each.seconds for each in costly.points}
+    for each in plain.points:
+        if (each.algorithm, each.size) in took and each.algorithm != prepared.PHASES:
+            assert took[each.algorithm, each.size] >= each.seconds + 7e-6 * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "more"),
+    [  # seconds more than the plain ones, of 1 MB on 8 ranks
+        ("all-gather", "ring", 7e-6),
+        ("all-gather", "bruck", 7e-6 + 1e6 / 4e9),
+        ("reduce-scatter", "ring", 7e-6 + 7 / 8 * 1e6 / 2e9),
+        ("all-reduce", "ring", 7e-6 + 7 / 8 * 1e6 / 2e9),
+        ("all-reduce", "recursive-doubling", 7e-6 + 3 * 1e6 / 2e9),
+        ("all-to-all", "bruck", 7e-6 + 4 * 1e6 / 4e9),
+        ("broadcast", "binomial", 7e-6),
+    ],
+)
+def test_adding_copying_and_the_start_come_on_top(collective, algorithm, more):
+    spec, costs = "leaf-spine:1x1x8", {name: COSTS[name] for name in COSTS if name != "efficiency"}
+    plain = seconds(collective, spec, algorithm, 1e6)
+    assert seconds(collective, spec, algorithm, 1e6, **costs) == pytest.approx(plain + more)
+
+
+def test_half_of_the_payload_takes_twice_as_long():
+    plain = seconds("all-reduce", "leaf-spine:1x1x8", "ring", 1e6, latency="0")
+    half = seconds("all-reduce", "leaf-spine:1x1x8", "ring", 1e6, latency="0", efficiency=0.5)
+    assert half == pytest.approx(2 * plain)
+
+
+def test_blocks_that_lie_apart_cost_an_overhead_each():
+    both = [
+        seconds("all-gather", "leaf-spine:1x1x8", name, 1e3, overhead="5us")
+        for name in ("bine", "bine-blocks")
+    ]
+    assert both[1] - both[0] == pytest.approx((7 - 3) * 5e-6)
+
+
+def test_long_programs_add_too():
+    short, long = (
+        seconds("all-reduce", f"ring:{ranks}", "ring", 1e6, latency="0", adding_rate="1GB/s")
+        for ranks in (8, 600)
+    )
+    assert short == pytest.approx(3 * 7 / 8 * 1e-3)
+    assert long == pytest.approx(3 * 599 / 600 * 1e-3)
+
+
+@pytest.mark.parametrize(("name", "value"), COSTS.items())
+def test_cycles_have_no_costs(name, value):
+    with pytest.raises(ValueError, match=f"{name}: .*engine flow"):
+        compare_collectives(
+            "all-reduce", "torus:2x2", size="1KB", engine="network", **{name: value}
+        )

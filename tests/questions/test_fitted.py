@@ -15,6 +15,7 @@ from netloom.questions.fitted import fitted, machine_text
 from netloom.questions.measured import MeasuredPoint
 
 ON = "leaf-spine:2x8x32@dgx-a100"
+NAMES = ("cards", "inside", "hops", "start")
 SIZES = 4.0 ** np.arange(5, 17)
 
 
@@ -23,14 +24,14 @@ def base():
     return prepare(CollectiveQuestion(collective="all-reduce", on=ON)).library, machine(ON)
 
 
-def changed(library, *, cards=1.0, inside=1.0, hops=1.0, start=0.0):
+def changed(library, *, cards=1.0, inside=1.0, hops=1.0):
     """Return a library whose parts are those of a machine with other constants."""
 
     class Other(type(library)):
         def parts(self, collective, algorithm):
             return [
                 each._replace(
-                    start=each.start * hops + start,
+                    start=(each.start - self.start) * hops + self.start,
                     inside=each.inside / inside,
                     card=each.card / cards,
                     network=each.network / cards,
@@ -68,30 +69,29 @@ def points(library, computers, sizes=SIZES, noise=0.0):
 
 
 def values(found):
-    return {each.kind.key: each.value for each in found.told}
+    return {NAMES[each.kind]: each.value for each in found.told}
 
 
 def test_rates_and_hops_are_found_from_one_file(base):
     library, known = base
     rows = points(changed(library, cards=0.9, hops=1.3), [8])
     found = fitted(rows, "all-reduce", library, known)
-    assert values(found) == pytest.approx({"efficiency": 0.9, "protocols": 1.3}, rel=1e-3)
-    assert {each.key for each in found.untold} == {"computer.efficiency", "start"}
-    assert found.machine.efficiency == pytest.approx(0.9 * known.efficiency, rel=1e-3)
+    assert values(found) == pytest.approx({"cards": 0.9, "hops": 1.3}, rel=3e-3)
+    assert found.machine.efficiency == pytest.approx(0.9 * known.efficiency, rel=3e-3)
     ring = found.machine.protocols[0]
-    assert ring.between_us == pytest.approx(1.3 * known.protocols[0].between_us, rel=1e-3)
+    assert ring.between_us == pytest.approx(1.3 * known.protocols[0].between_us, rel=3e-3)
     assert found.misfit < 1e-3
 
 
 def test_one_computer_and_all_tell_rates_inside_and_between(base):
     library, known = base
-    rows = points(changed(library, cards=0.95, inside=0.8, hops=1.1), [1, 8], noise=0.02)
+    rows = points(changed(library, cards=0.85, inside=0.8, hops=1.1), [1, 8], noise=0.02)
     found = fitted(rows, "all-reduce", library, known)
-    wanted = {"efficiency": 0.95, "computer.efficiency": 0.8, "protocols": 1.1}
+    wanted = {"cards": 0.85, "inside": 0.8, "hops": 1.1}
     assert values(found) == pytest.approx(wanted, rel=0.03)
     for each in found.told:
         assert 0 < each.error < 0.05
-        assert abs(np.log(each.value / wanted[each.kind.key])) < 4 * each.error
+        assert abs(np.log(each.value / wanted[NAMES[each.kind]])) < 4 * each.error
 
 
 def test_two_computers_predict_eight(base):
@@ -99,7 +99,7 @@ def test_two_computers_predict_eight(base):
     real = changed(library, cards=0.9, hops=1.3)
     found = fitted(points(real, [2], noise=0.02), "all-reduce", library, known)
     by = values(found)
-    again = changed(library, cards=by["efficiency"], hops=by["protocols"])
+    again = changed(library, cards=by["cards"], hops=by["hops"])
     took, said = (
         [each.timed("all-reduce", "rings", size).seconds for size in SIZES]
         for each in (real, again)
@@ -111,14 +111,14 @@ def test_large_sizes_tell_no_hops(base):
     library, known = base
     found = fitted(points(changed(library, cards=0.9), [8], 4.0 ** np.arange(15, 18)),
                    "all-reduce", library, known)  # fmt: skip
-    assert [*values(found)] == ["efficiency"]
+    assert [*values(found)] == ["cards"]
 
 
-def test_rates_above_wires_are_refused(base):
+def test_rates_are_at_most_those_of_wires(base):
     library, known = base
-    rows = points(changed(library, cards=1.4), [8])
-    with pytest.raises(InputError, match=r"^fit: found cards at 1\.33 times the machine's band"):
-        fitted(rows, "all-reduce", library, known)
+    found = fitted(points(changed(library, cards=1.2), [8]), "all-reduce", library, known)
+    assert found.machine.efficiency == pytest.approx(1, abs=1e-4)
+    assert "as its wires" in str(found.told[0])
 
 
 def test_one_row_tells_nothing(base):

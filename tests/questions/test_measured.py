@@ -14,6 +14,7 @@ from tests.questions.shared import file_of
 
 ON = {"on": "leaf-spine:1x1x8", "bandwidth": "10GB/s", "latency": "1us"}
 SIZES = (1024, 2**20, 2**26)
+BUT = "As expected at the largest size (9.08 GB/s at 67.1 MB),"
 MACHINE = """\
 topology = "leaf-spine:1x1x8"
 bandwidth = "10GB/s"
@@ -61,8 +62,12 @@ def test_ratios_are_measured_over_expected_times(tmp_path_factory, factors):
     [
         ((1.1, 1.1, 1.1), "fine", "As expected: "),
         ((1.1, 1.1, 2.0), "act", "Too slow: 4.99 GB/s bus bandwidth at 67.1 MB, 50 % of the"),
-        ((2.0, 1.1, 1.1), "act", "Too slow: 10.9 µs at 1.02 kB, 2 times the expected 5.43 µs."),
-        ((0.7, 1.1, 1.1), "limited", "Faster than expected: 3.8 µs at 1.02 kB"),
+        (
+            (2.0, 1.1, 1.1),
+            "act",
+            f"{BUT} too slow at others: 10.9 µs at 1.02 kB, 2 times the expected 5.43 µs.",
+        ),
+        ((0.7, 1.1, 1.1), "limited", f"{BUT} faster than expected at others: 3.8 µs at 1.02 kB"),
         ((1.1, 1.1, 0.5), "act", "Faster than any network like this could be: 5.88 ms for 67.1 MB"),
     ],
 )
@@ -147,6 +152,38 @@ def test_halves_of_the_ranks_are_compared_with_halves(tmp_path):
     assert found.measured.curves().height == 12
 
 
+def test_runs_of_one_name_are_told_apart_by_file_and_line(tmp_path):
+    times = expected()
+    files = []
+    for day in ("monday", "tuesday"):
+        (tmp_path / day).mkdir()
+        files.append(str(log_of(tmp_path / day, times)))
+    assert list(judged(files).measured.runs) == [f"{file}:2" for file in files]
+
+
+def test_what_a_card_at_half_rate_does_is_explained_and_drawn(tmp_path):
+    on = {"on": "leaf-spine:2x8x8@dgx-a100", "bandwidth": None, "latency": None}
+    sizes = [2**power for power in range(12, 33, 2)]
+    whole = compare_collectives("all-reduce", size=sizes, **on)
+    parts = {
+        name: [
+            each._replace(card=2 * each.card)
+            for each in whole.ready.library.parts("all-reduce", name)
+        ]
+        for name in ("rings", "double-trees")
+    }
+    slow = {
+        size: min(each.seconds(size) for some in parts.values() for each in some) for size in sizes
+    }
+    found = judged(log_of(tmp_path, slow, ranks=16), **on)
+    assert found.verdict.mark == "act"
+    assert "one card at half rate" in found.verdict.lines["fits"]
+    assert "half" in found.verdict.lines["test"]
+    assert "one card at half rate" in str(found.picture().to_dict())
+    fine = {size: whole.at(size)[0].seconds for size in sizes}
+    assert not judged(log_of(tmp_path, fine, ranks=16), **on).measured.explanations
+
+
 def test_what_does_not_fit_is_one_line(tmp_path):
     file = log_of(tmp_path, expected())
     for options, said in (
@@ -154,11 +191,14 @@ def test_what_does_not_fit_is_one_line(tmp_path):
         ({"on": "leaf-spine:1x1x6"}, "a.csv:2: found a run of 8 ranks; expected 6, which"),
         ({"size": "1KB"}, "size: found 1KB beside measured"),
         ({"engine": "network", "latency": None}, "engine: found network beside measured"),
-        ({"collective": "all-gather"}, "collective: found all-gather, and measured times of all-r"),
+        ({"collective": "all-gather"}, "a.csv:2: found times of all-reduce; expected all-gather"),
     ):
         with pytest.raises(InputError) as error:
             judged(file, **options)
         assert str(error.value).replace(f"{tmp_path}/", "").startswith(said)
+    third = log_of(tmp_path, expected(), name="b.csv", ranks=3)
+    with pytest.raises(InputError, match=r"b\.csv:2: found a run of 3 ranks; expected 8, which"):
+        judged([str(file), str(third)])
     found = judged(file, on="leaf-spine:1x1x16", ranks=8)
     assert found.num_ranks == 8
 

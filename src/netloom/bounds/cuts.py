@@ -36,7 +36,10 @@ MOST_PARTS = 1024
 """Most parts of a dimension between which cuts are made: their traffic is a square table."""
 
 MOST_CHANNELS = 2**14
-"""Channels between routers up to which the largest flow between halves is looked for (a second)."""
+"""Channels between routers up to which the largest flow between halves is looked for (a second).
+
+Above, the channels between them stand for it.
+"""
 
 FLOW_UNITS = 2**10
 """Parts of a channel's bandwidth that a flow counts. A bandwidth is rounded up to them."""
@@ -81,7 +84,7 @@ def cut_parts(topology: Topology) -> Iterator[Parts]:
     for kind, part, name_of in router_sets(topology):
         yield Parts(kind, of_hosts(topology, part), leading_out(part, *channels), name_of)
     half = topology.num_hosts // 2
-    if not half or topology.num_network_channels > MOST_CHANNELS:
+    if not half:
         return
     shape = topology.family
     place = np.arange(topology.num_hosts)
@@ -245,7 +248,11 @@ def subtree_of(shape: TreeShape, height: int) -> Ints:
 
 
 def _largest_flow(topology: Topology, inside: Bools) -> float:
-    """Return the largest flow from these hosts to all others, flits/cycle, or 0 if too large."""
+    """Return the largest flow from these hosts to all others, flits/cycle, or 0 if too large.
+
+    If a network is too large but has hosts of one side only on each router, it is at most what the
+    channels from side to side carry.
+    """
     routers, ports = topology.routers, topology.num_ports
     between = np.ceil(routers.channel_bandwidth * FLOW_UNITS)
     # what hosts without a speed can use: one each has its router for itself
@@ -254,8 +261,6 @@ def _largest_flow(topology: Topology, inside: Bools) -> float:
     most = np.append(away[topology.injection_router], come[topology.ejection_router])
     speed = topology.port_bandwidth
     of_ports = np.where(np.isinf(speed), most, np.ceil(np.minimum(speed, 2**31) * FLOW_UNITS))
-    if between.sum() + of_ports.sum() >= 2**31:  # which the flow does not count
-        return 0.0
     start, stop = routers.num_routers, routers.num_routers + 1
     sends = np.flatnonzero(inside[topology.port_host])
     receives = np.flatnonzero(~inside[topology.port_host])
@@ -267,8 +272,12 @@ def _largest_flow(topology: Topology, inside: Bools) -> float:
     into = np.bincount(routers.channel_target, between * across, start)
     filled = (out <= np.bincount(begins, of_ports[sends], start)).all()
     filled &= (into <= np.bincount(ends, of_ports[ports + receives], start)).all()
-    if (here != there).all() and filled:
+    large = topology.num_network_channels > MOST_CHANNELS
+    large |= between.sum() + of_ports.sum() >= 2**31  # which the flow does not count
+    if (here != there).all() and (filled or large):
         return float(out.sum()) / FLOW_UNITS
+    if large:
+        return 0.0
 
     from scipy.sparse import coo_array  # SciPy's start takes as long as a small network's answer
     from scipy.sparse.csgraph import maximum_flow

@@ -101,8 +101,8 @@ def measured_curves(table: pl.DataFrame, collective: str) -> alt.LayerChart:
         for (role,), some in table.partition_by("role", as_dict=True).items()
     }
     sizes = table["size"]
-    wide = 1 + (sizes[0] == sizes[-1])  # of one size, an axis round it
-    along = Axis("size", f"size of the {collective}", sizes[0] / wide, sizes[-1] * wide, log=True)
+    low, high = sizes[0] / 1.2, sizes[-1] * 1.2  # with room for points at the ends
+    along = Axis("size", f"size of the {collective}", low, high, log=True)
     ticks = tuple(along.ticks)
     along = replace(along, marks=ticks, names=tuple(map(units.size, ticks)))
     speeds = [float(each) for one in ("speed", "low", "high") for each in table[one].drop_nulls()]
@@ -110,13 +110,14 @@ def measured_curves(table: pl.DataFrame, collective: str) -> alt.LayerChart:
     up = Axis("speed", title, 0.8 * min(speeds), 1.3 * max(speeds), log=True)
     shown = [*names["measured"], *names.get("why", ())]
     looks = looks_of(shown)
+    dots = {name: Look(looks[name].colour, (), 0.0) for name in names["measured"]}
     grey = {name: Look(REFERENCE, DASHED, named=name == EXPECTED) for name in names["expected"]}
     where = panel(along, up, [*shown, EXPECTED], WIDTH, HEIGHT)
     layers = [*where.areas(table, "curve", grey), *where.lines(table, "curve", grey, points=0)]
-    for role, points in (("why", 0), ("measured", 40)):
-        own = {name: looks[name] for name in names.get(role, ())}
-        layers += where.lines(table, "curve", own, points=points)
-    layers += where.ends_of(table, "curve", grey | looks)
+    why = {name: looks[name] for name in names.get("why", ())}
+    layers += where.lines(table, "curve", why, points=0)
+    layers += where.lines(table, "curve", dots, points=100)
+    layers += where.ends_of(table, "curve", grey | dots | why)
     ends = [table.filter(pl.col("curve") == each)["speed"][-1] for each in (shown[0], EXPECTED)]
     said = f"{number(ends[0])} {unit}/s measured, {number(ends[1])} expected "
     return where.drawn(layers, f"{said}at {units.size(sizes[-1])}")

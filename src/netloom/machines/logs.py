@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from csv import DictReader
+from csv import Error, reader
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -42,15 +42,26 @@ PROGRAM = re.compile(r"(?<![A-Za-z0-9_])([a-z_]+)_perf\b")
 TAGGED = re.compile(r"^(?:\[[^\]]*\]<stdout>:?|\d+:)\s?")
 """What srun and mpirun write before each line."""
 
-RANK = re.compile(r"#\s+Rank\s+(\d+)\b.*\bon\s+(\S+)\s+device")
+RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\s+(?:Group +(\d+) )?.*\bon\s+(\S+)\s+device")
+VERSION = re.compile(r"# ([nr]ccl-tests version \S+)(?:.*\s(\w+-library=\d+))?")
+SIZE = re.compile(r"[0-9]{1,18}")
+MOST = re.compile(r"# nThread.*\bmaxBytes (\d{1,18})\b")
 NCCL_TABLE = re.compile(r"#\s+size\s+count\s+type\b")
 OSU_TITLE = re.compile(
     r"#\s+OSU\b.*?\b([\w-]+(?: Personalized Exchange)?) Latency Test(?: v(\S+))?"
 )
 NCCL_UNITS = ("(B)", "(elements)", "(us)", "(GB/s)", "(%)")
 
-TIMES = {"time_us": 1e-6, "time_ms": 1e-3, "time_ns": 1e-9, "time_s": 1.0, "seconds": 1.0}
-"""Seconds of the unit in which a column of a CSV file has times."""
+SIZES = ("bytes", "size", "buffer_size")
+TIMES = {
+    "median": 1e-9,
+    "time_us": 1e-6,
+    "time_ms": 1e-3,
+    "time_ns": 1e-9,
+    "time_s": 1.0,
+    "seconds": 1.0,
+}
+"""Columns of sizes in a CSV file, and of times, with their unit in seconds: PICO's in ns."""
 
 
 class Row(NamedTuple):
@@ -205,24 +216,26 @@ class _Head(NamedTuple):
     library: str
     hosts: tuple[str, ...]
     most_bytes: float
+    groups: int
 
 
 def _head(lines: list[str]) -> _Head:
     program = algorithm = library = ""
-    hosts, most = dict[int, str](), 0.0
+    hosts, most, groups = dict[int, str](), 0.0, set[str]()
     for line in lines:
         if found := RANK.match(line):
-            hosts[min(int(found[1]), MOST_RANKS)] = found[2]
-        elif found := re.match(r"# ((?:nccl|rccl)-tests version \S+)(.*)", line):
-            library = (found[1] + "".join(re.findall(r" \w+-library=\d+", found[2]))).strip()
-        elif found := re.match(r"# nThread.*\bmaxBytes (\d+)", line):
+            hosts[int(found[1])] = found[3]
+            groups.add(found[2])
+        elif found := VERSION.match(line):
+            library = " ".join(filter(None, found.groups()))
+        elif found := MOST.match(line):
             most = float(found[1])
         elif found := FORCED.search(line):
-            algorithm = found[1]
+            algorithm = forced_algorithm(found[1])
         if (found := PROGRAM.search(line)) and "concluded" not in line:
             program = found[1]
     named = tuple(hosts[rank] for rank in sorted(hosts))
-    return _Head(program, forced_algorithm(algorithm), library, named, most)
+    return _Head(program, algorithm, library, named, most, len(groups))
 
 
 def forced_algorithm(said: str) -> str:
@@ -247,6 +260,9 @@ class _Nccl(NamedTuple):
 def _nccl(lines: list[str], start: int, at: int, path: str) -> tuple[Log, int]:
     """Return the run whose table's head is line ``at``, and the line behind the run."""
     head, columns = _head(lines[start:at]), lines[at].lstrip("# ").split()
+    if "cputime" in columns or head.groups > 1:
+        what = "times of processors (-C)" if "cputime" in columns else f"{head.groups} groups"
+        raise InputError(f"{path}:{at + 1}", what, "times of one collective at a time")
     rows, last, whole, place = list[_Nccl](), at, False, at + 1
     while place < len(lines) and not whole:
         line, where = lines[place], f"{path}:{place + 1}"
@@ -258,7 +274,7 @@ def _nccl(lines: list[str], start: int, at: int, path: str) -> tuple[Log, int]:
             if "(B)" in words and odd:
                 raise InputError(where, f"the unit {odd[0]}", "sizes in B, times in us, GB/s")
             whole = "Avg bus bandwidth" in line
-        elif words and words[0].isdecimal():
+        elif words and SIZE.fullmatch(words[0]):
             last, read = place, _nccl_row(words, columns, place + 1, where)
             rows += [read] if read else []
         place += 1
@@ -277,7 +293,7 @@ def _nccl(lines: list[str], start: int, at: int, path: str) -> tuple[Log, int]:
 
 def _nccl_row(words: list[str], columns: list[str], line: int, where: str) -> _Nccl | None:
     """Return a row of a table with these columns. None if it moved no data."""
-    before = columns[: next((n for n, each in enumerate(columns) if "time" in each), 3)]
+    before = columns[: columns.index("time")] if "time" in columns else columns
     rest, redop, root = words[3:], "", "-1"
     if "redop" in before and rest and rest[0].isalpha():
         redop, *rest = rest
@@ -288,24 +304,30 @@ def _nccl_row(words: list[str], columns: list[str], line: int, where: str) -> _N
         wanted = f"{2 * half} times, rates and errors; the log may be cut here"
         raise InputError(where, f"a row of {counted(len(rest), 'value')}", wanted)
     for wrong in (rest[3], rest[half + 3]) if "#wrong" in columns else ():
-        if wrong not in ("N/A", "0"):
-            found = f"{wrong} wrong values at {units.size(float(words[0]))}"
-            raise InputError(where, found, "a run without errors")
+        _check_right(wrong, words[0], where)
     if not int(words[0]):
         return None
     row = Row(line, float(words[0]), _number(rest[0], where, "a time of") * 1e-6)
-    _check_rate(row, rest[1], where)
+    _check_rate(row, rest[0], rest[1], where)
     return _Nccl(row, (redop, root, rest[1], rest[2]))
 
 
-def _check_rate(row: Row, said: str, where: str) -> None:
+def _check_right(wrong: Any, size: Any, where: str) -> None:
+    """Refuse a row of which some values are wrong."""
+    if str(wrong) not in ("N/A", "None", "0", "0.0"):
+        found = f"{wrong} wrong values at {units.size(float(size))}"
+        raise InputError(where, found, "a run without errors")
+
+
+def _check_rate(row: Row, time: str, said: str, where: str) -> None:
     """Refuse a row whose time and rate contradict each other, which mixed units do."""
     rate = row.size / row.seconds * 1e-9  # in GB/s
     try:
         ratio = float(said) / rate
     except ValueError:
         raise InputError(where, f"a rate of {said!r}", "a number of GB/s") from None
-    if abs(float(said) - rate) <= 0.006 + 0.012 * rate:
+    digits = sum(each.isdigit() for each in time.partition("e")[0])
+    if abs(float(said) - rate) <= 0.006 + (0.005 + 0.5 / 10 ** (digits - 1)) * rate:
         return
     kinds = {2**-30 * 1e9: "GiB/s", 8: "Gb/s", 1e-3: "ms beside GB/s", 1e3: "MB/s or ns"}
     near = min(kinds, key=lambda each: abs(ratio / each - 1))
@@ -357,7 +379,7 @@ def _osu(lines: list[str], title: re.Match[str], at: int, path: str) -> tuple[Lo
                     raise InputError(where, f"times in {listed(unit) or 'no unit'}", "times in us")
                 columns = 1 + len(unit) + ("Iterations" in words)
             continue
-        if not words or not words[0].isdecimal():
+        if not words or not SIZE.fullmatch(words[0]):
             continue
         if not columns:
             raise InputError(where, "a row before the columns are named", "# Size  Avg Latency(us)")
@@ -387,15 +409,15 @@ def _json(said: Any, path: str) -> Log:
             where, times = f"{path}: result {place}", each["out_of_place"]
             program = str(each.get("experiment_name") or program)
             for half in filter(None, (times, each.get("in_place"))):
-                if float(half.get("nwrong") or 0):
-                    found = f"{half['nwrong']:g} wrong values at {units.size(each['size'])}"
-                    raise InputError(where, found, "a run without errors")
+                _check_right(half.get("nwrong"), each["size"], where)
             if times is None or not each["size"]:
                 continue
-            took = times["time"] if "time" in times else times["cpu_time"]
-            row = Row(1, float(each["size"]), _number(str(took), where, "a time of") * 1e-6)
-            _check_rate(row, str(times["alg_bw"]), where)
+            took = str(times["time"])
+            row = Row(1, float(each["size"]), _number(took, where, "a time of") * 1e-6)
+            _check_rate(row, took, str(times["alg_bw"]), where)
             rows.append(row)
+        if each_has * len(devices) > MOST_RANKS:
+            raise ValueError("too many devices")
         hosts = [str(each["hostname"]) for each in devices]
         if len(devices) < 2 or devices[1]["rank"] == each_has:  # a process says its first
             hosts = [host for host in hosts for _ in range(each_has)]
@@ -420,21 +442,25 @@ def _csv(lines: list[str], path: str) -> list[Log]:
     microseconds below them.
     """
     places = [at for at, line in enumerate(lines, start=1) if line.strip() and line[0] != "#"]
-    reader = DictReader(lines[at - 1] for at in places)
-    columns = list(reader.fieldnames or ())
+    try:
+        columns, *table = [*reader(lines[at - 1] for at in places)] or [[]]
+    except Error as error:
+        raise InputError(path, f"no CSV ({error})", WANTED) from None
     sizes = [each for each in columns if each.isdecimal()]
-    size, time, unit = ("", "", 1e-6) if sizes else _columns(columns)
-    if not sizes and (not size or not time):
+    size = next((each for each in SIZES if each in columns), "")
+    time = next((each for each in columns if each in TIMES), "")
+    if not sizes and not (size and time):
         found = f"the columns {listed(columns, 9)}" if columns else "no columns"
         wanted = f"sizes as columns, or bytes beside {listed([*TIMES], 9, 'or')}"
         raise InputError(f"{path}:{places[0] if places else 1}", found, wanted)
+    unit = 1e-6 if sizes else TIMES[time]
     runs: dict[tuple[Any, ...], list[Row]] = {}
-    for place, each in zip(places[1:], reader, strict=False):
+    for place, each in zip(places[1:], table, strict=False):
         where = f"{path}:{place}"
-        if None in each or None in each.values():
-            wanted = f"{len(columns)} as in line {places[0]}; the file may be cut here"
-            raise InputError(where, "a row of another number of values", wanted)
-        said = {name: str(value).strip() for name, value in each.items()}
+        if len(each) != len(columns):
+            wanted = f"{len(columns)}, as in line {places[0]}; the file may be cut here"
+            raise InputError(where, f"a row of {counted(len(each), 'value')}", wanted)
+        said = {name: value.strip() for name, value in zip(columns, each, strict=True)}
         cells = [(one, said[one]) for one in sizes] or [(said[size], said[time])]
         run = _run_of(said, where)
         for bytes_, took in cells:
@@ -448,15 +474,6 @@ def _csv(lines: list[str], path: str) -> list[Log]:
     ]
 
 
-def _columns(columns: list[str]) -> tuple[str, str, float]:
-    """Return the columns of sizes and of times of a long file, and the unit of times in seconds."""
-    if "buffer_size" in columns and "median" in columns:  # PICO's summary
-        return "buffer_size", "median", 1e-9
-    size = next((each for each in ("bytes", "size") if each in columns), "")
-    time = next((each for each in columns if each in TIMES), "")
-    return size, time, TIMES.get(time, 1.0)
-
-
 def _run_of(said: Mapping[str, str], where: str) -> tuple[Any, ...]:
     """Return which run a row belongs to: run, library, collective, ranks and algorithm."""
 
@@ -468,17 +485,14 @@ def _run_of(said: Mapping[str, str], where: str) -> tuple[Any, ...]:
     collective = collective_named(kind)
     if not collective:
         raise InputError(where, f"the collective '{name}'", f"one of {ONE_OF}")
-    ranks = None
+    each = {
+        "nodes": first("nodes", "nnodes"),
+        "ranks per node": first("ranks_per_node", "tasks_per_node") or "1",
+    }
     if count := first("ranks", "gpus"):
-        ranks = int(_number(count, where, "ranks"))
-    elif nodes := first("nodes", "nnodes"):
-        sides = [_number(each, where, "nodes") for each in nodes.split("x")]
-        per_node = _number(
-            first("ranks_per_node", "tasks_per_node") or "1", where, "ranks per node"
-        )
-        ranks = int(per_node)
-        for each in sides:
-            ranks *= int(each)
+        each = {"ranks": count}
+    sides = [(side, what) for what, many in each.items() for side in many.split("x")]
+    ranks = prod(int(_number(side, where, what)) for side, what in sides) if sides[0][0] else None
     algorithm = first("algorithm", "algo_name") or how.rstrip(")")
     run = first("run", "timestamp", "machine")
     library = " ".join(filter(None, (first("library", "mpi_lib"), said.get("mpi_lib_version"))))

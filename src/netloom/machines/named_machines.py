@@ -335,6 +335,13 @@ class Machine(Table):
         return self.flit_bytes / self.bandwidth_bytes_per_us
 
     @property
+    def wired(self) -> str:
+        """What it joins, in a few words: its network, or GPUs and cards of a computer alone."""
+        if self.topology or self.computer is None:
+            return self.topology
+        return f"{self.computer.gpus} GPUs, {self.computer.cards} cards"
+
+    @property
     def wraps(self) -> tuple[bool, ...]:
         """Whether each dimension of its kind of network closes into a ring, however short."""
         kind, sides = split_spec(self.topology)
@@ -481,7 +488,7 @@ class Machine(Table):
 
     def __repr__(self) -> str:
         speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} per channel ({self.duplex} duplex)"
-        return f"<{self.name}: {self.topology}, {speed}>"
+        return f"<{self.name}: {self.wired}, {speed}>"
 
     __str__ = __repr__
 
@@ -1030,9 +1037,10 @@ def known_clock(
         latency = latency if latency[1] else (ASSUMED_LATENCY, ASSUMED)
     if bandwidth is not None:
         return Clock.of(network, bandwidth, latency, overhead, _costs_of(asked, network, machine))
-    if asked.latency is None and asked.overhead is None:
+    more = [asked.latency, asked.overhead, *(getattr(asked, name, None) for name in COST_FIELDS)]
+    if all(each is None for each in more):
         return None
-    raise InputError("bandwidth", f"none for {network.name}, beside a time", RATES)
+    raise InputError("bandwidth", f"none for {network.name}, beside a time or a share", RATES)
 
 
 def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs | None:
@@ -1057,7 +1065,7 @@ def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs |
             "efficiency": share if (share < 1).any() else None,
         }
     found: dict[str, tuple[Any, str]] = {}
-    for name in (*COST_RATES, "start", "efficiency"):
+    for name in COST_FIELDS:
         given = getattr(asked, name, None)
         if given is not None:
             if name != "efficiency":
@@ -1091,6 +1099,9 @@ def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs |
 
 COST_RATES = ("adding_rate", "copy_rate")
 """Fields of questions that say how fast a rank adds, and reorders blocks."""
+
+COST_FIELDS = (*COST_RATES, "start", "efficiency")
+"""Fields of questions that say what is taken beside wires."""
 
 
 def _per_cycle(each: ArrayLike, network: Topology) -> Late:

@@ -27,8 +27,9 @@ from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import outputs, terminal
 from netloom.questions.answers import Answer, Grade, Parts, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective
+from netloom.questions.defects import explained
 from netloom.questions.fitted import FIT
-from netloom.questions.measured import Measured, compared, prepare_measured
+from netloom.questions.measured import SLOW, Measured, compared, prepare_measured, with_causes
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
@@ -342,8 +343,7 @@ class CollectiveTimes(Answer):
         if self.measured is not None:
             tables = []
             for run, points in self.measured.runs.items():
-                ranks = counted(points[0].ranks, "rank", ",")
-                tables += ["", f"{run}, {ranks}:", *terminal.table(points, self, width)]
+                tables += ["", f"{run}:", *terminal.table(points, self, width)]
             return tables[1:]
         rows, found = [], []
         for size in self.sizes:
@@ -809,7 +809,12 @@ def _measured(
             least = part.bound(question.collective, question.root, part.host_of)
             timed, _ = _timed(part, part.algorithms, least, named=question.algorithm != "all")
             times[ranks] = _by_algorithm([*timed, *_expected(part, least)])
-    return compared(question, ready, times) if ready.runs else None
+    if not ready.runs:
+        return None
+    found = compared(question, ready, times)
+    if ready.library is None or found.wrong[0] != SLOW:
+        return found
+    return with_causes(found, explained(found.points, question.collective, ready.library))
 
 
 def _expected(ready: PreparedCollective, bound: LeastTime) -> list[Point]:

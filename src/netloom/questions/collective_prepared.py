@@ -20,6 +20,7 @@ from netloom.machines.libraries import ROWS as OF_LIBRARIES, Library
 from netloom.machines.logs import Log, read_logs
 from netloom.machines.named_machines import (
     ASSUMED,
+    COST_FIELDS,
     Clock,
     clock_of,
     clock_of_engine,
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.phases.collectives.trees import LeastTime
-
-COSTS = tuple(fields.Costs.model_fields)
-"""Fields of a question that say what is taken beside wires."""
 
 OWN_FIELDS = ("flit_bytes", "packet_flits", "router")
 """Fields of a question that say something of flits and cycles only."""
@@ -103,11 +101,7 @@ class WhichCollective(Question, panel="Collective"):
         "Number of ranks.", default=None, shown_default="as many as the nodes take"
     )
     measured: str | PathLike[str] | list[Any] | None = option(
-        "Measured times to judge: output of nccl-tests, RCCL-tests, OSU, or CSV. Repeat it for "
-        "several runs.",
-        default=None,
-        several=True,
-        file=True,
+        "Files of measured times: nccl-tests, OSU or CSV.", default=None, several=True, file=True
     )
     root: int = option(
         "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
@@ -583,7 +577,7 @@ def _in_cycles(
         wanted = "none, since the machine has its own; or engine flow"
         fields.refuse(question, ("bandwidth", "latency"), wanted)
     wanted = "engine flow, of whose flows this says something"
-    fields.refuse(question, ("injection", *COSTS), wanted)
+    fields.refuse(question, ("injection", *COST_FIELDS), wanted)
     flits, limited = question.engine == "network", not topology.ports_listed
     if not flits:
         wanted = f"engine network or flow: a {question.engine} takes a cycle per channel"

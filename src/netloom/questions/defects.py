@@ -2,8 +2,8 @@
 
 A defect changes what a library's runs are made of (``Parts``): a card at half rate doubles the
 seconds per byte of cards. One curve of times by size says how much later bytes and starts are, and
-no more, so several causes may have one curve. Runs of some of the computers tell where a cause is:
-those of a computer strike the runs that it takes part in, those of a cable the runs that cross it.
+no more, so several causes may have one curve. Runs of some of the computers tell where a cause is.
+That of a computer strikes the runs that it takes part in, that of a cable the runs that cross it.
 
 Each variant of a defect, that is its factor and its place, predicts all measured times. Its misfit
 counts noise, and the machine's own errors: of rates, of starts, and of the law between them. These
@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
-from typing import Any, Literal, NamedTuple
+from itertools import combinations, groupby, product
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,8 @@ from netloom.base.words import listed, number
 from netloom.machines.libraries import DIRECT, ROWS, Library, Parts
 from netloom.questions.measured import Explanation, MeasuredPoint
 
-NOISE = 0.03
-"""Of a measured time, as a part of it."""
+NOISE, EARLY_NOISE = 0.03, 0.05
+"""Of a measured time, as a part of it, and more of times that are starts alone."""
 
 RATE_ERROR, START_ERROR, LAW_ERROR = 0.05, 0.15, 2.0
 """Of a machine's rates, of its starts, and of the part of the law that both have, each as a part
@@ -43,133 +43,14 @@ PARTED = 0.1
 SURE = 2.0
 """Logarithm of the likelihoods from which on a defect is better than none."""
 
-LIKELY = 6.0
+LIKELY = 4.0
 """Logarithm of the likelihoods from which on a defect is not worth naming beside a better one."""
 
-ALIKE = 6.0
+ALIKE = 9.0
 """Squared distance of predicted curves, in their deviations, below which they are one."""
 
 WRONG = 4.0
 """Deviations of the best defect, root mean square, from which on none fits."""
-
-
-class Inside(NamedTuple):
-    """How many computers run, the cards of each, and what each of the parts is of.
-
-    ``names``: algorithm and protocol, such as ``rings LL``.
-    """
-
-    computers: int
-    cards: int
-    names: tuple[str, ...] = ()
-
-    @property
-    def choices(self) -> list[str]:
-        """The algorithms, and the protocols of each, where there are several."""
-        found = [*dict.fromkeys([each.partition(" ")[0] for each in self.names]), *self.names]
-        return found if len(self.names) > 1 else []
-
-
-Change = Callable[[Sequence[Parts], float, Inside], list[Parts]]
-
-
-class Defect(NamedTuple):
-    """What may be wrong, and how it changes the parts of a run that it strikes.
-
-    Attributes
-    ----------
-    name
-        Short. ``{}`` stands for its factor, or for the choice of this number.
-    place
-        What it is a defect of.
-    change
-        Returns the parts of a run that has it, by a factor.
-    factors
-        Those that it may have. One if it is known.
-    """
-
-    name: str
-    place: Literal["computer", "cable", "all"]
-    change: Change
-    factors: tuple[float, ...] = (1.0,)
-
-
-def _scaled(**by: Callable[[float, Inside], float]) -> Change:
-    """Return the change that multiplies parts of each protocol."""
-
-    def change(parts: Sequence[Parts], factor: float, run: Inside) -> list[Parts]:
-        scale = {name: each(factor, run) for name, each in by.items()}
-        return [
-            each._replace(**{name: getattr(each, name) * scale[name] for name in scale})
-            for each in parts
-        ]
-
-    return change
-
-
-def _steps(low: float, high: float, count: int = 24) -> tuple[float, ...]:
-    return tuple(np.geomspace(low, high, count).tolist())
-
-
-def _less_one(_: float, run: Inside) -> float:
-    return run.cards / (run.cards - 1) if run.cards > 1 else 1.0
-
-
-def _twice(*_: Any) -> float:
-    return 2.0
-
-
-def _times(factor: float, _: Inside) -> float:
-    return factor
-
-
-def _one_of(factor: float, run: Inside) -> float:
-    """Return by how much a start grows with the hops of one computer."""
-    return 1 + (factor - 1) / run.computers
-
-
-def _only(parts: Sequence[Parts], run: Inside, choice: str = "") -> list[Parts]:
-    """Return the parts of an algorithm or protocol. All if there are none."""
-    named = zip(parts, run.names, strict=False)
-    return [part for part, name in named if choice in (name, name.partition(" ")[0])] or [*parts]
-
-
-DEFECTS = (
-    Defect("one card at half rate", "computer", _scaled(card=_twice)),
-    Defect("one card missing in one computer", "computer", _scaled(card=_less_one)),
-    Defect("inner links of one computer at half rate", "computer", _scaled(inside=_twice)),
-    Defect(
-        "one computer {:.2g} times slower",
-        "computer",
-        _scaled(start=_one_of, inside=_times, card=_times),
-        _steps(1.2, 4),
-    ),
-    Defect("two flows on an uplink", "cable", _scaled(network=_twice)),
-    Defect("half of a leaf's uplinks down", "cable", _scaled(network=_twice)),
-    Defect("one card of each computer (a rail) missing", "all", _scaled(card=_less_one)),
-    Defect("one card of each computer in use", "all", _scaled(card=lambda _, run: run.cards)),
-    Defect(
-        "no GPUDirect (bytes between computers {:.2g} times slower)",
-        "all",
-        _scaled(card=_times),
-        _steps(1.3, 4),
-    ),
-    Defect("hops {:.2g} times later", "all", _scaled(start=_times), _steps(1.4, 8)),
-    Defect(
-        "each collective {:.2g} µs later",
-        "all",
-        lambda parts, late, _: [each._replace(start=each.start + late * 1e-6) for each in parts],
-        _steps(15, 1000),
-    ),
-    Defect("no PXN", "all", lambda parts, _, run: _only(parts, run, DIRECT)),
-    Defect(
-        "nothing but {} at all sizes",
-        "all",
-        lambda parts, which, run: _only(parts, run, *run.choices[int(which) :][:1]),
-        tuple(map(float, range(16))),
-    ),
-)
-"""Those that are looked for."""
 
 
 @dataclass(frozen=True)
@@ -178,44 +59,139 @@ class Run:
 
     Attributes
     ----------
-    first, inside
-        The first computer, how many there are, and their cards.
+    first, computers, cards
+        The first computer, how many there are, and the cards of each.
     sizes
         float64[n], bytes.
     parts
-        Of each protocol and algorithm that may have run.
+        Of each algorithm and protocol that may have run, by name: ``rings LL``.
+    launch
+        Seconds of their start that are no hops.
     """
 
     first: int
-    inside: Inside
+    computers: int
+    cards: int
     sizes: Floats
-    parts: tuple[Parts, ...]
+    parts: dict[str, Parts]
+    launch: float = 0.0
 
     @property
-    def computers(self) -> range:
+    def members(self) -> range:
         """The computers that take part."""
-        return range(self.first, self.first + self.inside.computers)
+        return range(self.first, self.first + self.computers)
 
     @property
     def crosses(self) -> bool:
         """Whether it uses cables between routers."""
-        return any(each.network > 0 for each in self.parts)
+        return any(each.network > 0 for each in self.parts.values())
 
     @cached_property
     def seconds(self) -> Floats:
         """float64[n], expected without a defect."""
-        return least_seconds(self.parts, self.sizes)
+        return least_seconds([*self.parts.values()], self.sizes)
 
     def later(self, defect: Defect, factor: float) -> Floats:
         """Return float64[n], logarithm of the time with a defect over that without."""
-        changed = defect.change(self.parts, factor, self.inside)
+        only = [
+            each for name, each in self.parts.items() if defect.only in (name, _algorithm(name))
+        ]
+        parts = only or self.parts.values()
+        changed = [defect.change(each, factor, self) for each in parts]
         return np.log(least_seconds(changed, self.sizes) / self.seconds)
 
-    def of_start(self) -> Floats:
-        """Return float64[n], the part of a change of starts that a time changes by."""
-        step = 1e-3
-        slower = [each._replace(start=each.start * (1 + step)) for each in self.parts]
-        return np.log(least_seconds(slower, self.sizes) / self.seconds) / step
+
+def _algorithm(name: str) -> str:
+    return name.partition(" ")[0]
+
+
+class Defect(NamedTuple):
+    """What may be wrong, and how it changes the parts of a run that it strikes.
+
+    Attributes
+    ----------
+    name
+        Short. ``{}`` stands for its factor.
+    place
+        What it is a defect of.
+    change
+        Returns parts that have it, by a factor.
+    factors
+        Those that it may have. One if it is known.
+    only
+        The algorithm or protocol that is left. "" for all.
+    """
+
+    name: str
+    place: Literal["computer", "cable", "all"]
+    change: Callable[[Parts, float, Run], Parts] = lambda each, *_: each
+    factors: tuple[float, ...] = (1.0,)
+    only: str = ""
+
+
+def _steps(low: float, high: float, count: int = 24) -> tuple[float, ...]:
+    return tuple(np.geomspace(low, high, count).tolist())
+
+
+def _cards(each: Parts, factor: float, _: Run) -> Parts:
+    return each._replace(card=each.card * factor)
+
+
+def _one_card_less(each: Parts, _: float, run: Run) -> Parts:
+    return each._replace(card=each.card * run.cards / max(run.cards - 1, 1))
+
+
+def _later(each: Parts, factor: float, run: Run) -> Parts:
+    return each._replace(start=run.launch + (each.start - run.launch) * factor)
+
+
+def _slower(each: Parts, factor: float, run: Run) -> Parts:
+    """Return parts of a run of which one computer is slower, as are its hops."""
+    late = _later(each, 1 + (factor - 1) / run.computers, run)
+    return Parts(late.start, each.inside * factor, each.card * factor, each.network)
+
+
+HALF = (2.0,)
+LATE = Defect("later", "all", lambda each, by, _: each._replace(start=each.start * by))
+
+DEFECTS = (
+    Defect("one card at half rate", "computer", _cards, HALF),
+    Defect("one card missing in one computer", "computer", _one_card_less),
+    Defect(
+        "inner links of one computer at half rate",
+        "computer",
+        lambda each, *_: each._replace(inside=each.inside * 2),
+    ),
+    Defect("one computer {:.2g} times slower", "computer", _slower, _steps(1.2, 4)),
+    *(
+        Defect(name, "cable", lambda each, *_: each._replace(network=each.network * 2))
+        for name in ("two flows on an uplink", "half of a leaf's uplinks down")
+    ),
+    Defect("one card of each computer (a rail) missing", "all", _one_card_less),
+    Defect(
+        "one card of each computer in use",
+        "all",
+        lambda each, _, run: each._replace(card=each.card * run.cards),
+    ),
+    Defect(
+        "no GPUDirect (bytes between computers {:.2g} times slower)", "all", _cards, _steps(1.3, 4)
+    ),
+    Defect("hops {:.2g} times later", "all", _later, _steps(1.4, 8)),
+    Defect(
+        "each collective {:.2g} µs later",
+        "all",
+        lambda each, late, _: each._replace(start=each.start + late * 1e-6),
+        _steps(15, 1000),
+    ),
+    Defect("no PXN", "all", only=DIRECT),
+)
+"""Those that are looked for, beside those that leave one algorithm or protocol of several."""
+
+
+def only_one(run: Run) -> list[Defect]:
+    """Return the defects that leave one algorithm or protocol of those that a run may take."""
+    choices = dict.fromkeys([*map(_algorithm, run.parts), *run.parts])
+    return [Defect(f"nothing but {each} at all sizes", "all", only=each) for each in choices]
 
 
 def least_seconds(parts: Sequence[Parts], sizes: Floats) -> Floats:
@@ -228,8 +204,6 @@ class Variant(NamedTuple):
 
     Attributes
     ----------
-    name
-        Of the defect with this factor.
     struck
         Whether each run has it.
     weight
@@ -238,7 +212,6 @@ class Variant(NamedTuple):
         float64[n], logarithm of the times with it over those without, run by run.
     """
 
-    name: str
     defect: Defect
     factor: float
     struck: tuple[bool, ...]
@@ -256,33 +229,31 @@ def places(defect: Defect, runs: Sequence[Run]) -> dict[tuple[bool, ...], float]
         return {(True,) * len(runs): 1.0}
     if defect.place == "cable":
         crossing = [run.crosses for run in runs]
-        most = max(range(len(runs)), key=lambda at: len(runs[at].computers))
-        pairs = [
-            tuple(has and at in (most, other) for at, has in enumerate(crossing))
-            for other in range(len(runs))
-        ]
+        each = range(len(runs))
+        most = max(each, key=lambda at: runs[at].computers)
+        pairs = [tuple(crossing[at] and at in (most, other) for at in each) for other in each]
         found = {tuple(crossing), *pairs} if crossing[most] else set()
         return dict.fromkeys(found, 1 / max(len(found), 1))
-    among = sorted({each for run in runs for each in run.computers})
-    signs = [tuple(each in run.computers for run in runs) for each in among]
+    among = sorted({each for run in runs for each in run.members})
+    signs = [tuple(each in run.members for run in runs) for each in among]
     return {each: signs.count(each) / len(signs) for each in dict.fromkeys(signs)}
 
 
 def variants(runs: Sequence[Run]) -> Iterator[Variant]:
     """Yield the variants of all defects that change some time."""
-    for defect in DEFECTS:
+    for defect in (*DEFECTS, *only_one(runs[0])):
         where = places(defect, runs)
         for factor in defect.factors:
             each = [run.later(defect, factor) for run in runs]
-            said: Any = factor
-            if defect is DEFECTS[-1]:
-                said = "".join(runs[0].inside.choices[int(factor) :][:1])
-            name = defect.name.format(said)
             for struck, weight in where.items():
-                curve = [by * has for by, has in zip(each, struck, strict=True)]
-                later = np.concatenate(curve)
+                later = _where(each, struck)
                 if np.abs(later).max() > SEEN:
-                    yield Variant(name, defect, factor, struck, weight, later)
+                    yield Variant(defect, factor, struck, weight, later)
+
+
+def _where(later: Sequence[Floats], struck: Sequence[bool]) -> Floats:
+    """Return logarithms of times run by run, of those runs that are struck. Of others 0."""
+    return np.concatenate([each * has for each, has in zip(later, struck, strict=True)])
 
 
 class Cause(NamedTuple):
@@ -293,6 +264,35 @@ class Cause(NamedTuple):
 
     best: Variant
     likely: float
+
+    @property
+    def name(self) -> str:
+        """What it is called, with its factor."""
+        return self.best.defect.name.format(self.best.factor)
+
+
+def whitening(
+    runs: Sequence[Run], rate: float, start: float, law: float, *, early_noise: float = 0.0
+) -> Floats:
+    """Return the matrix that makes errors of the times of runs independent, each of deviation 1.
+
+    Parameters
+    ----------
+    rate, start, law
+        Errors of a machine's rates and starts, and of the law that joins them.
+    early_noise
+        Deviation of times that are start alone, beside noise.
+
+    Returns
+    -------
+    float64[n, n], for logarithms of times.
+    """
+    step = 1e-3
+    early = np.concatenate([run.later(LATE, 1 + step) for run in runs]) / step
+    both = 0.4 * np.sqrt(np.clip(early * (1 - early), 0, 1))  # the law's own middle part
+    errors = np.array([rate * (1 - early), start * early, law * both])
+    covariance = np.diag(NOISE**2 + (early_noise * early) ** 2) + errors.T @ errors
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)))
 
 
 class Suspects:
@@ -307,10 +307,10 @@ class Suspects:
     --------
     >>> parts = Parts(start=1e-4, inside=2e-12, card=5e-12, network=5e-12)
     >>> sizes = 4.0 ** np.arange(5, 17)
-    >>> suspects = Suspects([Run(0, Inside(8, 8), sizes, (parts,))])
+    >>> suspects = Suspects([Run(0, 8, 8, sizes, {"rings": parts})])
     >>> twice = parts._replace(card=1e-11)
     >>> slower = np.array([twice.seconds(each) / parts.seconds(each) for each in sizes])
-    >>> [[each.best.name for each in group] for group in suspects.ranked(np.log(slower))][0][:3]
+    >>> [[each.name for each in group] for group in suspects.ranked(np.log(slower))][0][:3]
     ['one card at half rate', 'two flows on an uplink', "half of a leaf's uplinks down"]
     >>> suspects.ranked(0 * slower)
     []
@@ -318,21 +318,22 @@ class Suspects:
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs, self.variants = runs, [*variants(runs)]
-        start = np.concatenate([run.of_start() for run in runs])
-        both = 0.4 * np.sqrt(np.clip(start * (1 - start), 0, 1))  # the law's own middle part
-        errors = np.array([RATE_ERROR * (1 - start), START_ERROR * start, LAW_ERROR * both])
-        covariance = NOISE**2 * np.eye(len(start)) + errors.T @ errors
-        self._white = np.linalg.inv(np.linalg.cholesky(covariance))
+        self._white = whitening(runs, RATE_ERROR, START_ERROR, LAW_ERROR, early_noise=EARLY_NOISE)
         self._curves = np.array([self._white @ each.later for each in self.variants])
 
     def ranked(self, later: Floats) -> list[list[Cause]]:
         """Return the causes that fit, those with one curve together, the most likely first.
+
+        Causes are of one curve if noise and the machine's errors hardly part them, or both from a
+        third.
 
         Parameters
         ----------
         later
             float64[n], logarithm of measured over expected times, run by run.
         """
+        from scipy.sparse.csgraph import connected_components
+
         if not self.variants:
             return []
         seen = self._white @ later
@@ -343,27 +344,21 @@ class Suspects:
             return []
         logs = np.log([each.weight for each in self.variants]) - misfits / (2 * scale)
         found = list[Cause]()
-        for defect in DEFECTS:
-            of = [at for at, each in enumerate(self.variants) if each.defect is defect]
-            if of:
-                best = max(of, key=lambda at: logs[at])
-                all_ = sum(self.variants[at].weight for at in of)
-                likely = float(np.logaddexp.reduce(logs[of]) - np.log(all_))
-                found.append(Cause(self.variants[best], likely))
+        for _, some in groupby(range(len(logs)), key=lambda at: self.variants[at].defect):
+            of = [*some]
+            likely = np.logaddexp.reduce(logs[of]) - np.log(
+                sum(self.variants[at].weight for at in of)
+            )
+            found.append(Cause(self.variants[max(of, key=lambda at: logs[at])], float(likely)))
         found.sort(key=lambda each: -each.likely)
         if found[0].likely < SURE - none / (2 * scale):
             return []
-        groups = list[list[Cause]]()
-        for each in found:
-            if each.likely < found[0].likely - LIKELY:
-                break
-            near = (group for group in groups if self._apart(group[0], each) < ALIKE)
-            group = next(near, None)
-            groups.append([each]) if group is None else group.append(each)
-        return groups
-
-    def _apart(self, one: Cause, other: Cause) -> float:
-        return float(((self._white @ (one.best.later - other.best.later)) ** 2).sum())
+        likely = [each for each in found if each.likely >= found[0].likely - LIKELY]
+        white = np.array([self._white @ each.best.later for each in likely])
+        near = ((white[:, None] - white) ** 2).sum(axis=2) < ALIKE
+        group = connected_components(near)[1]
+        return [[each for each, of in zip(likely, group, strict=True) if of == number]
+                for number in dict.fromkeys(group.tolist())]  # fmt: skip
 
 
 # -- the next test ---------------------------------------------------------------------------------
@@ -374,7 +369,7 @@ Build = Callable[[int, int], Run]
 
 def _proposed(runs: Sequence[Run], build: Build) -> Iterator[tuple[str, list[Run]]]:
     """Yield tests that have not been done: their words and runs."""
-    done = {run.inside.computers for run in runs}
+    done = {run.computers for run in runs}
     most = max(done)
     if most % 2 == 0 and most // 2 not in done:
         half = most // 2
@@ -388,13 +383,10 @@ def _shown(cause: Cause, runs: Sequence[Run], test: Sequence[Run]) -> list[Float
 
     That is a logarithm of times for each place that is as likely as the best by the runs so far.
     """
-    found, by = [], cause.best
-    each = [run.later(by.defect, by.factor) for run in test]
-    for struck in places(by.defect, [*runs, *test]):
-        if struck[: len(runs)] == by.struck:
-            has = struck[len(runs) :]
-            found.append(np.concatenate([one * in_ for one, in_ in zip(each, has, strict=True)]))
-    return found
+    by, old = cause.best, len(runs)
+    later = [run.later(by.defect, by.factor) for run in test]
+    where = places(by.defect, [*runs, *test])
+    return [_where(later, each[old:]) for each in where if each[:old] == by.struck]
 
 
 def next_test(groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Build) -> str:
@@ -411,13 +403,24 @@ def next_test(groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Bui
             most, best = parted, f"{words} ({_predicted(causes, shown, len(test))})"
     if best:
         return best
-    struck = [run for run, has in zip(runs, causes[0].best.struck, strict=True) if has]
-    where = set.intersection(*({*run.computers} for run in struck))
-    if causes[0].best.defect.place == "computer" and len(where) > 1:
-        return f"run each half of computers {min(where)} to {max(where)}"
-    if causes[0].best.defect.place == "cable" and len(groups[0]) > 1:
+    among, place = _among(causes[0], runs), causes[0].best.defect.place
+    if place == "computer" and len(among) > 1:
+        return f"run each half of {_span(among)}"
+    if place == "cable" and len(groups[0]) > 1:
         return "run the same computers in another order: flows that meet by chance meet elsewhere"
     return ""
+
+
+def _span(computers: Sequence[int]) -> str:
+    first, *more = computers
+    return f"computers {first} to {more[-1]}" if more else f"computer {first}"
+
+
+def _among(cause: Cause, runs: Sequence[Run]) -> list[int]:
+    """Return the computers among which a computer's defect is."""
+    struck = [*zip(runs, cause.best.struck, strict=True)]
+    inside = set.intersection(*({*run.members} for run, has in struck if has))
+    return sorted(inside.difference(*(run.members for run, has in struck if not has)))
 
 
 def _predicted(causes: Sequence[Cause], shown: Sequence[Sequence[Floats]], runs: int) -> str:
@@ -426,7 +429,7 @@ def _predicted(causes: Sequence[Cause], shown: Sequence[Sequence[Floats]], runs:
     for cause, curves in zip(causes, shown, strict=True):
         each = [np.exp(run.max()) for run in np.split(curves[0], runs)]
         times = listed([f"×{number(round(by, 2))}" for by in sorted(each, reverse=True)])
-        said.setdefault(times, []).append(cause.best.name)
+        said.setdefault(times, []).append(cause.name)
     return "; ".join(f"{times}: {listed(names, last='or')}" for times, names in said.items())
 
 
@@ -443,7 +446,7 @@ def runs_of(
 ) -> list[tuple[Run, list[int]]]:
     """Return the runs that files are of, and the places of their points.
 
-    A file with one row a size may have run any of its algorithms.
+    A file with one row per size may have run any of its algorithms.
     """
     files, (most, gpus) = dict[tuple[str, int], list[int]](), library.hosts.shape
     for at, point in enumerate(points):
@@ -470,14 +473,13 @@ def run_of(
 
     Cards that GPUs share are channels between routers: their time is that of both parts.
     """
-    parts, names = list[Parts](), list[str]()
+    parts = dict[str, Parts]()
     for name in algorithms:
-        parts += own.parts(collective, name)
-        names += [f"{name} {r.name}" for r in own.protocols if r.algorithm == ROWS[name]]
-    if len(own.near) < own.hosts.shape[1]:
-        parts = [part._replace(card=max(part.card, part.network)) for part in parts]
-    inside = Inside(len(own.hosts), len(own.near), tuple(names))
-    return Run(first, inside, sizes, tuple(parts))
+        protocols = [row.name for row in own.protocols if row.algorithm == ROWS[name]]
+        for protocol, each in zip(protocols, own.parts(collective, name), strict=True):
+            shared = each.network if len(own.near) < own.hosts.shape[1] else 0.0
+            parts[f"{name} {protocol}".rstrip()] = each._replace(card=max(each.card, shared))
+    return Run(first, len(own.hosts), len(own.near), sizes, parts, own.start)
 
 
 def explained(
@@ -509,7 +511,7 @@ def explained(
     groups = Suspects(runs).ranked(later)
     if not groups:
         return ()
-    largest, at = max(known, key=lambda each: each[0].inside.computers)
+    largest, at = max(known, key=lambda each: each[0].computers)
     algorithms = [*dict.fromkeys(points[each].algorithm for each in at)]
 
     def build(first: int, computers: int) -> Run:
@@ -519,27 +521,17 @@ def explained(
 
     test, found = next_test(groups, runs, build), []
     for group in groups:
-        best = group[0].best
+        best, among, where = group[0].best, _among(group[0], runs), ""
+        if not all(best.struck) and {each.best.defect.place for each in group} == {"computer"}:
+            where = f", in {_span(among)}"
         ratios = np.ones(len(points))
         ratios[order] = np.exp(best.later)
         said = Explanation(
-            name=best.name,
-            words=listed([each.best.name for each in group], last="or") + _where(group[0], runs),
+            name=group[0].name,
+            words=listed([each.name for each in group], last="or") + where,
             ratio_by_size=tuple(ratios.tolist()),
             misfit=float(np.sqrt(np.mean((later - best.later) ** 2))),
             next_test=test,
         )
         found.append(said)
     return tuple(found)
-
-
-def _where(cause: Cause, runs: Sequence[Run]) -> str:
-    """Return among which computers a cause is, if runs tell."""
-    struck = cause.best.struck
-    if cause.best.defect.place != "computer" or all(struck):
-        return ""
-    inside = [{*run.computers} for run, has in zip(runs, struck, strict=True) if has]
-    free = [{*run.computers} for run, has in zip(runs, struck, strict=True) if not has]
-    among = sorted(set.intersection(*inside).difference(*free))
-    one = len(among) == 1
-    return f", in computer{f' {among[0]}' if one else f's {among[0]} to {among[-1]}'}"

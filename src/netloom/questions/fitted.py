@@ -3,8 +3,9 @@
 So two computers predict two hundred. Constants are factors of those that a machine has already: of
 the rates of cards and cables, of the rates inside computers, and of the times of hops. The time
 that every collective takes to start is added. They are found by least squares of the logarithms of
-measured over expected times. What the rows cannot tell stays as it was: inner rates while cards are
-slower, or starts and hops apart from each other while all runs have as many computers.
+measured over expected times. Times count less that are starts alone, or that are as much start as
+transfer. What the rows cannot tell stays as it was: inner rates while cards are slower, or starts
+and hops apart from each other while all runs have as many computers.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from itertools import product
+from math import exp, inf, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from netloom.base import units
 from netloom.base.arrays import Floats
@@ -29,7 +29,7 @@ from netloom.machines.libraries import Library, Parts
 from netloom.machines.named_machines import OF_FILES, Machine
 from netloom.machines.tables import Table
 from netloom.questions import outputs
-from netloom.questions.defects import Run, least_seconds, runs_of
+from netloom.questions.defects import Run, least_seconds, runs_of, whitening
 from netloom.questions.measured import MeasuredPoint
 from netloom.simulation.network.routers import Router
 
@@ -37,90 +37,66 @@ if TYPE_CHECKING:
     from netloom.questions.collective_prepared import PreparedCollective
 
 SURE = 0.2
-"""The largest standard error of a factor that rows tell."""
+"""The largest standard error of a constant that rows tell."""
 
 MATTERS = 0.2
-"""The least change of a time by a factor's change, as a part of it, if its row is to tell it."""
+"""The least change of a time by that of a constant, as a part of it, if its row is to tell it."""
 
-LEAST_ERROR = 0.01
-"""Of measured times, as a part of them."""
+LEAST_SPREAD = 0.3
+"""Of measured times, in deviations that are usual."""
 
-ABOVE = 0.03
-"""Of a rate above that of its wire, what is taken for noise."""
+LAW_ERROR, EARLY_NOISE = 0.5, 0.15
+"""Errors of the law of pipelines, as a part of what it adds to start and transfer, and of times
+that are starts alone, as protocols change there."""
 
-STARTS, MOST_STARTS = (0.0, 0.3, -0.3), 4
-"""Constants from which searches begin, as what is slower than something else tells nothing, and how
-many of their combinations are taken: the nearest."""
+USUAL = 2.0
+"""Deviation of constants: of two that rows do not part, the one that is less far off is taken."""
 
-MICROSECONDS = 10.0
-"""The unit of added starts, so that all constants are about 1."""
+STEPS = np.array([-0.8, -0.4, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.4, 0.8])
+"""Of a search for constants, as what is faster than something else tells nothing by small steps."""
 
-
-class Kind(NamedTuple):
-    """A constant that rows may tell.
-
-    Attributes
-    ----------
-    title, key
-        What it is, and the key of a machine file.
-    change
-        Changes a part by the constant: its logarithm, or its addition.
-    plain
-        The value at which nothing changes.
-    """
-
-    title: str
-    key: str
-    change: Callable[[Parts, float], Parts]
-    factor: bool = True
-
-
-def _of_rates(each: Parts, by: float) -> Parts:
-    slower = float(np.exp(-by))
-    return each._replace(card=each.card * slower, network=each.network * slower)
-
-
-def _of_inside(each: Parts, by: float) -> Parts:
-    return each._replace(inside=each.inside * float(np.exp(-by)))
-
-
-def _of_hops(each: Parts, by: float) -> Parts:
-    return each._replace(start=each.start * float(np.exp(by)))
-
-
-def _of_start(each: Parts, by: float) -> Parts:
-    return each._replace(start=max(each.start + by * MICROSECONDS * 1e-6, 0.0))
-
-
-KINDS = (
-    Kind("rates of cards and cables", "efficiency", _of_rates),
-    Kind("rates inside computers", "computer.efficiency", _of_inside),
-    Kind("times of hops", "protocols", _of_hops),
-    Kind("start of a collective", "start", _of_start, factor=False),
+RATES, INSIDE, HOPS, START = range(4)
+TITLES = (
+    "rates of cards and cables",
+    "rates inside computers",
+    "times of hops",
+    "start of a collective",
 )
-"""Constants, those first that are kept before others which the rows do not part from them."""
+"""Constants: logarithms of three factors, and what is added. Those are kept first, of some that the
+rows do not part, which stand first."""
+
+START_US = 10.0
+"""The unit of added starts, so that all constants are about 1."""
 
 
 class Told(NamedTuple):
     """A constant that the rows tell.
 
-    ``value``: a factor, or microseconds. ``error``: its standard error, as a part of it or in
-    microseconds. ``rows``: the measured points whose times it changes.
+    Attributes
+    ----------
+    kind
+        Its place in ``TITLES``.
+    value, error
+        A factor and its standard error as a part of it, or both in microseconds.
+    rows
+        The measured points whose times it changes.
+    wires
+        Whether it is a rate that is all that its wires carry.
     """
 
-    kind: Kind
+    kind: int
     value: float
     error: float
     rows: list[MeasuredPoint]
+    wires: bool
 
     def __str__(self) -> str:
-        if not self.kind.factor:
+        value = f"×{self.value:.4g} ± {100 * self.error:.1f} %" + ", as its wires" * self.wires
+        if self.kind == START:
             value = f"{self.value:+.3g} ± {self.error:.2g} µs"
-        else:
-            value = f"×{self.value:.4g} ± {100 * self.error:.1f} %"
-        sizes = sorted(each.size for each in self.rows)
-        span = f"{units.size(sizes[0])} to {units.size(sizes[-1])}"
-        return f"{self.kind.title} {value} ({counted(len(self.rows), 'row')}, {span})"
+        sizes = [each.size for each in self.rows]
+        span = f"{units.size(min(sizes))} to {units.size(max(sizes))}"
+        return f"{TITLES[self.kind]} {value} ({counted(len(sizes), 'row')}, {span})"
 
 
 class Fitted(NamedTuple):
@@ -131,7 +107,6 @@ class Fitted(NamedTuple):
 
     machine: Machine
     told: list[Told]
-    untold: list[Kind]
     misfit: float
 
 
@@ -150,104 +125,109 @@ def fitted(
     Raises
     ------
     InputError
-        If the rows tell no constant, or rates above those of the machine's wires.
+        If the rows tell no constant.
     """
     from scipy.optimize import least_squares
 
     known = runs_of(points, collective, library)
-    rows = [at for _, places in known for at in places]
-    measured = np.log([points[at].measured for at in rows])
-    kinds = [*KINDS] if machine.protocols else [kind for kind in KINDS if kind.key != "protocols"]
+    runs, rows = [run for run, _ in known], [points[at] for _, places in known for at in places]
+    measured = np.log([each.measured for each in rows])
+    white = whitening(runs, 0.0, 0.0, LAW_ERROR, early_noise=EARLY_NOISE)
+    free, most = [RATES, INSIDE, *[HOPS] * bool(machine.protocols), START], _most(machine)
 
-    def off(values: ArrayLike) -> Floats:
-        return _logarithms([run for run, _ in known], kinds, np.asarray(values)) - measured
+    def all_of(values: Floats) -> Floats:
+        found = np.zeros(len(TITLES))
+        found[free] = values
+        return found
 
-    while kinds:
-        starts = sorted(product(STARTS, repeat=len(kinds)), key=lambda each: _squared(off(each)))
-        solved = [least_squares(off, each, diff_step=[1e-4]) for each in starts[:MOST_STARTS]]
-        found = min(solved, key=lambda each: _squared(each.fun))
-        spread = max(float(np.sqrt(np.mean(found.fun**2))), LEAST_ERROR)
-        slopes = np.asarray(found.jac)
-        most = np.abs(slopes).max(axis=0)
-        errors = spread * np.sqrt(
-            np.diag(np.linalg.inv(slopes.T @ slopes + 1e-9 * np.eye(len(kinds))))
-        )
-        nothing = [not kind.factor for kind in kinds] & (np.abs(found.x) < 2 * errors)
-        unsure = np.flatnonzero((errors > SURE) | (most < MATTERS) | nothing).tolist()
+    def off(values: Floats) -> Floats:
+        apart = _logarithms(runs, all_of(values)) - measured
+        return np.append(white @ apart, values / USUAL)
+
+    begin = _begun(off, np.zeros(len(free)))
+    while free:
+        within = np.minimum(begin, most[free] / 2)
+        found = least_squares(off, within, diff_step=[1e-4], bounds=(-inf, most[free]))
+        slopes, deviations = np.asarray(found.jac), found.fun[: len(rows)]
+        spread = max(float(np.sqrt(np.mean(deviations**2))), LEAST_SPREAD)
+        errors = spread * np.sqrt(np.diag(np.linalg.inv(slopes.T @ slopes)))
+        changes = np.abs(np.linalg.solve(white, slopes[: len(rows)]))  # of logarithms of times
+        small = changes.max(axis=0) < MATTERS
+        zero = (np.array(free) == START) & (np.abs(found.x) < 2 * errors)
+        unsure = np.flatnonzero((errors > SURE) | small | zero).tolist()
         if not unsure:
             break
-        del kinds[max(unsure, key=lambda at: (most[at] < MATTERS, at))]
-    if not kinds:
+        gone = max(unsure, key=lambda at: (small[at], at))
+        begin = np.delete(found.x, gone)
+        del free[gone]
+    if not free:
         wanted = "small and large sizes of the same machine, within a factor of two"
         raise InputError("fit", f"{counted(len(rows), 'row')} that tell no constant", wanted)
-    told = []
-    for at, kind in enumerate(kinds):
-        value = float(np.exp(found.x[at]) if kind.factor else found.x[at] * MICROSECONDS)
-        unit = 1.0 if kind.factor else MICROSECONDS
-        here = np.flatnonzero(np.abs(slopes[:, at]) >= MATTERS)
-        told.append(
-            Told(kind, value, float(errors[at]) * unit, [points[rows[each]] for each in here])
+    told, values = [], all_of(found.x)
+    for at, kind in enumerate(free):
+        value, unit = (
+            (values[kind] * START_US, START_US) if kind == START else (exp(values[kind]), 1)
         )
-    untold = [kind for kind in KINDS if kind not in kinds]
-    by = {each.kind.key: each.value for each in told}
-    misfit = float(np.sqrt(np.mean(found.fun**2)))
-    return Fitted(_changed(machine, by), told, untold, misfit)
+        here = [rows[each] for each in np.flatnonzero(changes[:, at] >= MATTERS)]
+        wires = bool(values[kind] > 0.99 * most[kind])
+        told.append(Told(kind, float(value), float(errors[at]) * unit, here, wires))
+    misfit = float(np.sqrt(np.mean(np.linalg.solve(white, deviations) ** 2)))
+    return Fitted(_changed(machine, values), told, misfit)
 
 
-def _squared(values: Floats) -> float:
-    return float(values @ values)
+def _begun(off: Callable[[Floats], Floats], found: Floats) -> Floats:
+    """Return constants near the best: one after the other, that which gains most by a step."""
+
+    def cost(values: Floats) -> float:
+        return float((off(values) ** 2).sum())
+
+    least = cost(found)
+    while True:
+        moved = found + STEPS[:, None, None] * np.eye(len(found))
+        best = min(moved.reshape(-1, len(found)), key=cost)
+        if cost(best) > 0.99 * least:
+            return found
+        found, least = best, cost(best)
 
 
-def _logarithms(runs: Sequence[Run], kinds: Sequence[Kind], values: Floats) -> Floats:
+def _logarithms(runs: Sequence[Run], values: Floats) -> Floats:
     """Return the logarithms of expected times with constants, run by run."""
+    rates, inside, hops = np.exp(values[:START] * (-1, -1, 1)).tolist()
     found = []
     for run in runs:
-        parts = run.parts
-        for kind, value in zip(kinds, values.tolist(), strict=True):
-            parts = tuple(kind.change(each, value) for each in parts)
+        start = max(run.launch + float(values[START]) * START_US * 1e-6, 0.0)
+        parts = [
+            Parts((a - run.launch) * hops + start, b * inside, c * rates, d * rates)
+            for a, b, c, d in run.parts.values()
+        ]
         found.append(np.log(least_seconds(parts, run.sizes)))
     return np.concatenate(found)
 
 
-def _changed(machine: Machine, by: dict[str, float]) -> Machine:
-    """Return a machine with constants times factors, and a start with an addition.
+def _most(machine: Machine) -> Floats:
+    """Return the largest constants: rates are at most those of wires."""
+    shares = [machine.efficiency, *(each.efficiency or 0.0 for each in machine.links)]
+    inside = machine.computer.efficiency if machine.computer else 1.0
+    return np.array([max(-log(max(shares)), 1e-6), max(-log(inside), 1e-6), inf, inf])
 
-    Raises
-    ------
-    InputError
-        If a rate would be above that of its wire.
-    """
 
-    def share(was: float | None, factor: float, what: str) -> float | None:
-        if was is None or was * factor <= 1 + ABOVE:
-            return was and min(was * factor, 1.0)
-        found = f"{what} at {was * factor:.3g} times the machine's bandwidth"
-        raise InputError("fit", found, "a machine with the bandwidth of its wires")
+def _changed(machine: Machine, values: Floats) -> Machine:
+    """Return a machine with other constants."""
+    rates, inside, hops = np.exp(values[:START]).tolist()
 
-    rates, hops = by.get("efficiency", 1.0), by.get("protocols", 1.0)
-    change: dict[str, Any] = {
-        "efficiency": share(machine.efficiency, rates, "cards"),
-        "start_us": max(machine.start_us * hops + by.get("start", 0.0), 0.0),
-        "links": tuple(
-            each.model_copy(update={"efficiency": share(each.efficiency, rates, each.words)})
-            for each in machine.links
-        ),
-        "protocols": tuple(
-            each.model_copy(
-                update={
-                    name: getattr(each, name) * hops
-                    for name in ("base_us", "inside_us", "between_us")
-                }
-            )
-            for each in machine.protocols
-        ),
+    def times(factor: float, table: Any, *names: str) -> Any:
+        known = [(name, getattr(table, name)) for name in names]
+        return table.model_copy(update={name: was and was * factor for name, was in known})
+
+    costs, computer = ("base_us", "inside_us", "between_us"), machine.computer
+    change = {
+        "start_us": max(machine.start_us + float(values[START]) * START_US, 0.0),
+        "links": tuple(times(rates, each, "efficiency") for each in machine.links),
+        "protocols": tuple(times(hops, each, *costs) for each in machine.protocols),
+        "computer": computer and times(inside, computer, "efficiency"),
     }
-    if machine.computer is not None:
-        inside = share(
-            machine.computer.efficiency, by.get("computer.efficiency", 1.0), "inner links"
-        )
-        change["computer"] = machine.computer.model_copy(update={"efficiency": inside})
-    return machine.model_copy(update=change)
+    found: Machine = times(rates, machine, "efficiency").model_copy(update=change)
+    return found
 
 
 # -- machine files ---------------------------------------------------------------------------------
@@ -259,27 +239,23 @@ def machine_text(machine: Machine, remarks: Sequence[str] = ()) -> str:
     return "\n".join([*lines, *_lines(machine)]) + "\n"
 
 
-def _lines(table: Table) -> list[str]:
+def _lines(table: Any) -> list[str]:
     """Return the lines of a table, its own keys first. Those with their defaults are left out."""
     keys, tables = list[str](), list[str]()
     for name, field in type(table).model_fields.items():
         value, key = getattr(table, name), field.alias if field.alias is not None else name
         if not key or value == field.default:
             continue
-        if isinstance(value, Router):
-            tables += [
-                f"\n[{key}]",
-                *(f"{part} = {_word(each)}" for part, each in vars(value).items()),
-            ]
+        if isinstance(value, tuple):
+            tables += [line for each in value for line in (f"\n[[{key}]]", *_lines(each))]
         elif isinstance(value, Table):
             tables += [f"\n[{key}]", *_lines(value)]
-        elif isinstance(value, tuple) and value and isinstance(value[0], Table):
-            for each in value:
-                tables += [f"\n[[{key}]]", *_lines(each)]
+        elif isinstance(value, Router):
+            each = vars(value).items()
+            tables += [f"\n[{key}]", *(f"{part} = {_word(said)}" for part, said in each)]
         else:
-            unit = (
-                "MB/s" if name.endswith("_bytes_per_us") else "us" if name.endswith("_us") else ""
-            )
+            ends = {"_bytes_per_us": "MB/s", "_us": "us"}
+            unit = next((unit for end, unit in ends.items() if name.endswith(end)), "")
             keys.append(f"{key} = {_word(f'{value:.9g}{unit}' if unit else value)}")
     return keys + tables
 
@@ -318,8 +294,9 @@ def _write(answer: Any, path: Path) -> str:
         machine = machine.model_copy(update={"topology": f"{kind}:{near}"})
     said = [f"Constants of {machine.full_name}, times what {files} tells:"]
     said += [f"  {each}" for each in found.told]
-    if found.untold:
-        said.append(f"Not told by these rows: {listed([each.title for each in found.untold])}.")
+    told = [TITLES[each.kind] for each in found.told]
+    if untold := [each for each in TITLES if each not in told]:
+        said.append(f"Not told by these rows: {listed(untold)}.")
     said.append(
         f"Afterwards measured times are within {100 * found.misfit:.1f} % (root mean square)."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from math import inf, log
@@ -14,7 +14,7 @@ from netloom.base import units
 from netloom.base.arrays import distinct
 from netloom.base.errors import InputError
 from netloom.base.figures import SHARE, Figures, derived, figure
-from netloom.base.words import counted, listed, number, percent
+from netloom.base.words import begun, counted, listed, number, percent
 from netloom.machines.logs import Log
 from netloom.questions.answers import Verdict
 from netloom.questions.collective_prepared import (
@@ -124,8 +124,8 @@ class Measured(Figures):
 
     def judged(self) -> Verdict:
         """Return whether measured times are right. What is wrong at a few sizes is told only."""
-        last = max(self.points, key=lambda each: each.size)
-        kind, some = self._wrong()
+        last = max(self.points, key=lambda each: (each.size, each.ranks))
+        kind, some = self.wrong
         worst = last if last in some else max(some, key=lambda each: abs(log(each.ratio)))
         size, mark = units.size(worst.size), "act"
         if kind == IMPOSSIBLE:
@@ -141,8 +141,12 @@ class Measured(Figures):
             sentence += f"; {are}." if out else "."
         else:
             mark = "act" if kind == SLOW else "limited"
-            how = "Too slow" if kind == SLOW else "Faster than expected"
-            sentence = f"{how}{f' in {worst.run}' * (len(self.runs) > 1)}: {_beside(worst)}."
+            how = "too slow" if kind == SLOW else "faster than expected"
+            if last.right == FINE:
+                right = f"{units.rate(last.bus_bandwidth)} at {units.size(last.size)}"
+                how = f"as expected at the largest size ({right}), {how} at others"
+            run = f" in {worst.run}" * (len(self.runs) > 1)
+            sentence = f"{begun(how)}{run}: {_beside(worst)}."
         apart = self.runs.values() if len(self.runs) > 1 else self._classes()
         lines = {
             "sizes": " · ".join(map(self._told, apart)),
@@ -158,8 +162,9 @@ class Measured(Figures):
         lines["bound"] = f"{units.seconds(last.bound)} at {units.size(last.size)}"
         return Verdict(mark, sentence, lines)
 
-    def _wrong(self) -> tuple[str, Sequence[MeasuredPoint]]:
-        """Return what is wrong at half of the sizes of a class, or impossible at one, and there."""
+    @property
+    def wrong(self) -> tuple[str, Sequence[MeasuredPoint]]:
+        """What is wrong at half of the sizes of a class, or impossible at one, and there."""
         found = {
             kind: [
                 each
@@ -256,23 +261,21 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
         raise InputError("engine", f"{question.engine} beside measured", "flow")
     every = logs_of(question.measured)
     logs = [each for each in every if question.collective in each.collectives]
-    if not logs:
-        seen = sorted({name for each in every for name in each.collectives})
-        found = f"{question.collective}, and measured times of {listed(seen) or 'no known one'}"
-        raise InputError("collective", found, "the collective of the file")
+    for odd in _of_no_file(every, logs):
+        seen = f"times of {listed(odd.collectives) or 'no known collective'}"
+        raise InputError(odd.where, seen, question.collective)
     first = [each.size for each in logs[0].rows]
     asked = question.model_copy(update={"size": first, "measured": None})
     ready = replace(prepare(asked), exchange=None)
     ranks, parts = len(ready.host_of), dict[int, PreparedCollective]()
     known = [log.whole(question.collective, log.ranks or ranks) for log in logs]
     runs = [log for log in known if _fits(log, ready)]
-    if not any(log.ranks == ranks for log in runs):
-        log = (runs or known)[0]
-        found = f"a run of {counted(log.ranks or 0, 'rank', ',')}"
-        wanted = f"{ranks:,}, which {ready.network.name} has; or --ranks {log.ranks}"
-        raise InputError(log.where, found, wanted)
-    for log in runs:
-        own = log.ranks or ranks
+    for odd in _of_no_file(known, runs if any(each.ranks == ranks for each in runs) else ()):
+        found = f"a run of {counted(odd.ranks or 0, 'rank', ',')}"
+        wanted = f"{ranks:,}, which {ready.network.name} has; or --ranks {odd.ranks}"
+        raise InputError(odd.where, found, wanted)
+    for run in runs:
+        own = run.ranks or ranks
         if own not in parts:
             alike = [each for each in runs if each.ranks == own]
             sizes = parse_sizes([row.size for each in alike for row in each.rows])
@@ -280,8 +283,14 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
             if own != ranks:
                 part = prepare(asked.model_copy(update={"ranks": own}))
             parts[own] = replace(part, exchange=None, sizes=sizes)
-    pairs = tuple((log, parts[log.ranks or ranks]) for log in runs)
+    pairs = tuple((run, parts[run.ranks or ranks]) for run in runs)
     return replace(parts[ranks], runs=pairs)
+
+
+def _of_no_file(every: Sequence[Log], chosen: Sequence[Log]) -> Iterator[Log]:
+    """Yield runs of files of which none is chosen."""
+    paths = {log.path for log in chosen}
+    yield from (log for log in every if log.path not in paths)
 
 
 def _fits(log: Log, ready: PreparedCollective) -> bool:
@@ -329,7 +338,10 @@ def compared(
     error = () if machine is None else machine.error
     source = machine.name if machine is not None and error else ""
     several = len({run.algorithm for run, _ in ready.runs}) > 1
-    for run, part in ready.runs:
+    named = [f"{Path(run.path).name} {run.algorithm * several}".strip() for run, _ in ready.runs]
+    exact = [f"{name}, {run.ranks} ranks" for name, (run, _) in zip(named, ready.runs, strict=True)]
+    for name, longer, (run, part) in zip(named, exact, ready.runs, strict=True):
+        label = longer if exact.count(longer) == 1 else run.where
         ranks, took = len(part.host_of), times[len(part.host_of)]
         bound = part.bound(question.collective, question.root, part.host_of)
         factor, names = bus_factor(question.collective, ranks), _names_of(run.algorithm, took)
@@ -341,7 +353,7 @@ def compared(
             bands = (each.share for each in error if row.size <= each.up_to_bytes)
             points.append(
                 MeasuredPoint(
-                    run=f"{Path(run.path).name} {run.algorithm * several}".strip(),
+                    run=name if named.count(name) == 1 else label,
                     file=run.path,
                     line=row.line,
                     ranks=ranks,
@@ -359,36 +371,34 @@ def compared(
     if not points:
         wanted = f"one that runs here: {listed([*times[len(ready.host_of)]], 9)}"
         raise InputError("measured", f"the algorithms {listed(skipped)}", wanted)
-    found: tuple[Explanation, ...] = ()
-    if ready.library is not None:
-        from netloom.questions.defects import explained
-
-        found = explained(points, question.collective, ready.library)
-        found = tuple(each for each in found if _explains(each, points))
     return Measured(
-        points=tuple(points), band_source=source, explanations=found, skipped=tuple(skipped)
+        points=tuple(points), band_source=source, explanations=(), skipped=tuple(skipped)
     )
 
 
-def _explains(found: Explanation, points: Sequence[MeasuredPoint]) -> bool:
-    """Return whether most points are within their bands of what an explanation expects."""
-    pairs = zip(points, found.ratio_by_size, strict=True)
-    off = [abs(log(each.ratio / ratio)) <= log(1 + each.band) for each, ratio in pairs]
-    return sum(off) >= MOSTLY * len(off)
+def with_causes(found: Measured, causes: Iterable[Explanation]) -> Measured:
+    """Return measured times with the causes that bring most of them within their bands."""
+
+    def explains(cause: Explanation) -> bool:
+        pairs = zip(found.points, cause.ratio_by_size, strict=True)
+        near = [abs(log(each.ratio / ratio)) <= log(1 + each.band) for each, ratio in pairs]
+        return sum(near) >= MOSTLY * len(near)
+
+    return replace(found, explanations=tuple(filter(explains, causes)))
 
 
-def _names_of(said: str, known: Iterable[str]) -> list[str]:
+def _names_of(said: str, known: Collection[str]) -> list[str]:
     """Return the algorithms of which a run may be the time: all known ones if it names none.
 
     Examples
     --------
     >>> _names_of("allreduce_nccl_tree", ["ring", "double-binary-tree"]), _names_of("", ["ring"])
     (['double-binary-tree'], ['ring'])
-    >>> _names_of("recursive_doubling_ompi", ["ring", "recursive-doubling"])
-    ['recursive-doubling']
+    >>> _names_of("recursive_doubling_ompi", ["recursive-doubling"]), _names_of("odd", ["ring"])
+    (['recursive-doubling'], [])
     """
     name = said.lower().replace("_", "-")
     for each in AROUND:
         name = name.removeprefix(each).removesuffix(each)
-    wanted = OF_LIBRARIES.get(name, (name,))
-    return [each for each in known if not name or each in wanted][: None if not name else 1]
+    wanted = [each for each in OF_LIBRARIES.get(name, (name,)) if each in known]
+    return wanted[:1] if name else [*known]

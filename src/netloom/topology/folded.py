@@ -1,9 +1,9 @@
 """Tori folded into meshes of more dimensions, as Tofu networks give them to jobs.
 
 A side of 4 is the circle 00, 01, 11, 10 over two sides of 2. In general the nodes of a side follow
-a reflected Gray code over its factors, of which a 2 is the slowest, so that the last is a neighbor
-of the first. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012, describe the tori that
-jobs see on six dimensions X, Y, Z, A, B and C, of which the last three are 2, 3 and 2 nodes long.
+a reflected Gray code over its factors. A 2 is the slowest digit, so that the last node is a
+neighbor of the first. Source: Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012. Its
+six dimensions are X, Y, Z, A, B and C, of which the last three are 2, 3 and 2 nodes long.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Ints
+from netloom.base.arrays import Bools, Ints, places_among
 from netloom.base.errors import InputError
 from netloom.base.spec import real_number, whole_number
 from netloom.base.words import counted
@@ -83,8 +83,9 @@ def with_computers(
     topology
         A whole network, whose hosts have one port each. Each node of a direct network has a card.
     gpus, cards
-        Of each computer. The cards are the hosts of a computer that the network knows. If it knows
-        none, they are as many hosts that follow each other. GPUs are a multiple of cards.
+        Of each computer. If the network knows computers, those that have as many hosts as cards
+        have GPUs, and others stay as they are. Otherwise hosts that follow each other are the cards
+        of a computer. GPUs are a multiple of cards.
     inner_rate
         Bandwidth of a GPU's port to the inner switch. That of a card is 1.
     name
@@ -103,58 +104,66 @@ def with_computers(
     (<leaf-spine:2x2x4@8x4x9: 16 hosts, 14 routers, 24 directed channels>, 2, 'n0.0 -> n0.card0')
     """
     name = name or f"{topology.name}@{gpus}x{cards}x{inner_rate:g}"
-    card_at = _cards_of(topology, gpus, cards, name)
+    node_of, fits = _computers_of(topology, gpus, cards, name)
     if (topology.inner_part >= 0).any():
         return replace(topology, name=name)
-    many, share = len(card_at), gpus // cards
-    if many == cards:
+    if len(fits) == 1:
         raise InputError(name, "one computer", "several, or the computer alone, without a network")
-    hosts, computers = many * share, many // cards
-    old, first = topology.routers, topology.num_routers
-    inner = first + (many if share > 1 else 0)  # the first inner switch
-    counts = {"hosts": hosts, "routers": inner + computers}
-    channels = topology.num_network_channels + 2 * (inner - first) + 4 * hosts
+    # hosts in the order of computers, and how many of the network of GPUs each stands for
+    card_at = np.argsort(node_of, kind="stable").astype(np.int32)
+    node_at, shares = node_of[card_at], np.where(fits[node_of[card_at]], gpus // cards, 1)
+    near = np.arange(len(card_at), dtype=np.int32).repeat(shares)
+    node = node_at[near].astype(np.int32)
+    hosts, old, first = len(near), topology.routers, topology.num_routers
+    own = np.flatnonzero(shares > 1)  # cards that are routers
+    shared = np.arange(first, first + len(own), dtype=np.int32)
+    switch = first + len(own) + np.cumsum(fits) - 1  # inside each computer
+    counts = {"hosts": hosts, "routers": first + len(own) + int(fits.sum())}
+    channels = topology.num_network_channels + 2 * len(own) + 4 * hosts
     check_sizes(name, **counts, channels=channels)
 
     ends = [topology.injection_router[card_at], topology.ejection_router[card_at]]
-    rates, cycles = np.ones((2, many)), np.ones((2, many), np.int32)
+    rates, cycles = np.ones((2, len(card_at))), np.ones((2, len(card_at)), np.int32)
     if topology.ports_listed:
         between = topology.num_network_channels
         rates = topology.port_bandwidth.reshape(2, -1)[:, card_at]
         cycles = topology.channel_cycles[between:].reshape(2, -1)[:, card_at]
-    called = topology.computer_labels or tuple(f"n{each}" for each in range(computers))
-    gpu_names = [f"{each}.{gpu}" for each in called for gpu in range(gpus)]
-    if inner == first and topology.num_nodes < many:
-        gpu_names = [topology.name_of(int(host)) for host in card_at]
+    known = topology.num_nodes < topology.num_hosts
+    called = topology.computer_labels or tuple(f"n{each}" for each in range(len(fits)))
+    new = fits[node] & (not known or gpus > cards)
+    names = [
+        f"{called[computer]}.{gpu}" if renamed else topology.name_of(int(card_at[card]))
+        for computer, gpu, renamed, card in zip(
+            node.tolist(), places_among(node).tolist(), new.tolist(), near.tolist(), strict=True
+        )
+    ]
     labels = [topology.router_name(router) for router in range(first)]
-    source, target = [old.channel_source], [old.channel_target]
-    bandwidth, late = [old.channel_bandwidth], [old.channel_cycles]
-    shared = np.arange(first, first + many if share > 1 else first, dtype=np.int32)
-    if len(shared):
-        source += [shared, ends[1]]
-        target += [ends[0], shared]
-        bandwidth += [*rates]
-        late += [*cycles]
-        labels += [f"{each}.card{i}" for each in called for i in range(cards)]
-        ends, cycles = [shared, shared], np.ones_like(cycles)
-    labels += [f"{each}.inside" for each in called]
+    labels += [
+        f"{called[computer]}.card{card}"
+        for computer, card in zip(
+            node_at[own].tolist(), places_among(node_at[own]).tolist(), strict=True
+        )
+    ]
+    labels += [f"{called[computer]}.inside" for computer in np.flatnonzero(fits).tolist()]
     routers = Topology(
         old.name,
         counts["routers"],
-        np.concatenate(source),
-        np.concatenate(target),
+        np.concatenate([old.channel_source, shared, ends[1][own]]),
+        np.concatenate([old.channel_target, ends[0][own], shared]),
         tuple(labels),
-        channel_bandwidth=np.concatenate(bandwidth),
-        channel_cycles=np.concatenate(late),
+        channel_bandwidth=np.concatenate([old.channel_bandwidth, *rates[:, own]]),
+        channel_cycles=np.concatenate([old.channel_cycles, *cycles[:, own]]),
     )
+    for end in ends:
+        end[own] = shared
+    cycles[:, own] = 1
 
-    gpu = np.arange(hosts, dtype=np.int32)
-    node = gpu // np.int32(gpus)
     # every GPU has the port of its card, then that to the inside
+    kept = np.stack([np.ones(hosts, np.bool_), fits[node]], axis=1).ravel()
     into, out_of, *at_ports = (
-        np.stack([of_card[gpu // share], of_gpu], axis=1).ravel()
+        np.stack([of_card[near], of_gpu], axis=1).ravel()[kept]
         for of_card, of_gpu in (
-            *((end, inner + node) for end in ends),
+            *((end, switch[node]) for end in ends),
             *((each, np.full(hosts, inner_rate)) for each in rates),
             *((each, np.ones(hosts, np.int32)) for each in cycles),
         )
@@ -164,10 +173,10 @@ def with_computers(
         routers.num_routers,
         routers.channel_source,
         routers.channel_target,
-        (*gpu_names, *labels),
+        (*names, *labels),
         num_hosts=hosts,
         router_network=routers,
-        port_host=gpu.repeat(2),
+        port_host=np.arange(hosts, dtype=np.int32).repeat(2)[kept],
         injection_router=into.astype(np.int32),
         ejection_router=out_of.astype(np.int32),
         channel_bandwidth=np.concatenate([routers.channel_bandwidth, *at_ports[:2]]),
@@ -175,7 +184,7 @@ def with_computers(
         node_of_host=node,
         computer_labels=called,
         cards=shared,
-        family=_family_of(topology, card_at, share),
+        family=_family_of(topology, card_at, shares),
         reference_gbps=topology.reference_gbps,
         cycle_ns=topology.cycle_ns,
         notes=topology.notes,
@@ -205,13 +214,12 @@ def with_ports(topology: Topology, kept: Bools) -> Topology:
     )
 
 
-def _cards_of(topology: Topology, gpus: int, cards: int, name: str) -> Ints:
-    """Return the hosts that are the cards of each computer, in their order, one after the other."""
+def _computers_of(topology: Topology, gpus: int, cards: int, name: str) -> tuple[Ints, Bools]:
+    """Return the computer of each host, and which computers have GPUs: those of so many hosts."""
     hosts, node = topology.num_hosts, topology.node_of_host
     if topology.broken or topology.switches or isinstance(topology, Omega):
         found = "broken parts" if topology.broken else "hosts that are no cards"
         raise InputError(name, found, "a whole network whose hosts hang on routers")
-    known = topology.num_nodes < hosts
     if (topology.inner_part >= 0).any():
         cards = gpus  # its hosts are GPUs
     elif gpus % cards:
@@ -219,21 +227,25 @@ def _cards_of(topology: Topology, gpus: int, cards: int, name: str) -> Ints:
         raise InputError(name, f"{counted(gpus, 'GPU')} and {counted(cards, 'card')}", wanted)
     elif topology.num_ports != hosts:
         raise InputError(name, "hosts of several ports", "hosts that are cards, of one port each")
-    each = np.bincount(node) if known else np.array([hosts])
-    odd = np.flatnonzero((each != cards) if known else each % cards)
-    if len(odd):
-        whose = f"computer {topology.computer_name(int(odd[0]))}" if known else topology.name
-        wanted = str(cards) if known else f"a multiple of {cards}"
-        found = f"{whose} with {counted(int(each[odd[0]]), 'host')}"
-        raise InputError(name, found, f"{wanted}, as a computer has {counted(cards, 'card')}")
-    return np.argsort(node, kind="stable") if known else np.arange(hosts)
+    if topology.num_nodes == hosts:
+        if hosts % cards:
+            wanted = f"a multiple of {cards}, which are the cards of a computer"
+            raise InputError(name, counted(hosts, "host"), wanted)
+        return np.arange(hosts) // cards, np.ones(hosts // cards, np.bool_)
+    many = np.bincount(node)
+    if not (many == cards).any():
+        first = f"{topology.computer_name(0)} with {counted(int(many[0]), 'host')}"
+        raise InputError(name, f"no computer with {counted(cards, 'host')}, but {first}", "one")
+    return node, many == cards
 
 
-def _family_of(topology: Topology, card_at: Ints, share: int) -> Family | None:
+def _family_of(topology: Topology, card_at: Ints, shares: Ints) -> Family | None:
     """Return the family of a network of GPUs, of which each card of a network has a share."""
-    shape = topology.family
+    shape, share = topology.family, int(shares.max())
     if not isinstance(shape, TreeShape):
         return None if isinstance(shape, StagesShape) else shape
+    if shares.min() < share:
+        return None
     at = np.empty(len(card_at), np.int32)
     at[card_at] = np.arange(len(card_at))
     if shape.host_at is not None:

@@ -256,12 +256,15 @@ def spec_in_words(spec: str) -> str:
     ('32 leaves, 24 spines, 8 hosts per leaf', '')
     >>> spec_in_words("rail:1x2x4x2/1")
     '1 unit, 2 computers per unit, 4 rails, 2 spines, 1 cable between each leaf and spine'
+    >>> spec_in_words("leaf-spine:4x2x8@dgx-h100")
+    '4 leaves, 2 spines, 8 cards per leaf'
     """
-    return ", ".join(
+    found = ", ".join(
         f"{value} {_one(side.words) if value == '1' else side.words}"
         for side, value in _said(spec)
         if side.name not in UNCOUNTED
     )
+    return found.replace("host", "card") if at_computers(spec)[1] else found
 
 
 def spec_table() -> str:
@@ -278,6 +281,8 @@ def spec_table() -> str:
         # the form that says most, with the names of its sides
         named = f"`{max(map(spec_by_name, spec.forms), key=len)}`" if spec.sides else ""
         rows.append(f"| {forms} | {spec.says} | {named} |")
+    forms = "`leaf-spine:8x4x8@dgx-h100`, `fat-tree:4x3@my.toml`, `leaf-spine:8x4x8@8x8x9`"
+    rows.append(f"| {forms} | behind any network, its hosts being cards: {BEHIND} | |")
     return "\n".join(rows)
 
 
@@ -356,6 +361,12 @@ SPECS = {row[0][0].partition(":")[0]: Spec(*row) for row in (
      _fabric),
 )}  # fmt: skip
 """Every name of a network, once."""
+
+BEHIND = (
+    "computers of a machine, by name or file, or their GPUs, cards and the rate of a GPU inside, "
+    "that of a card being 1"
+)
+"""What an ``@`` says, for the table of networks."""
 
 TOPOLOGIES = f"torus:4x4x4, fat-tree:4x3 or the like, of {', '.join(SPECS)}"
 """All names, for messages."""

@@ -123,3 +123,16 @@ def test_more_bandwidth_is_never_slower_and_units_scale(collective, spec, data):
     assert one.per_byte == pytest.approx(10 * ten.per_byte)
     tight = least_time(collective, net, hosts, port=0.1)
     assert tight.per_byte >= one.per_byte
+
+
+@pytest.mark.parametrize(
+    ("spec", "hosts", "across"),
+    [
+        ("torus:64x64", 4096, 128), ("torus:72x72", 5184, 144), ("hypercube:12", 4096, 2048),
+        ("twisted-torus:64x32", 2048, 128), ("twisted-torus:128x64", 8192, 256),
+        ("folded:32x32x16", 16384, 1024),
+    ],
+)  # fmt: skip
+def test_an_all_to_all_is_held_by_the_bisection_at_any_size(spec, hosts, across):
+    # half of the hosts send half of what they have to the others
+    assert per_byte("all-to-all", spec) == pytest.approx(hosts / 4 / across)

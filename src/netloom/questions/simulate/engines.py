@@ -76,7 +76,7 @@ SHARING = {
 """How flows share channels, as a person says it."""
 
 LAW = tuple(FlowLaw.__dataclass_fields__)
-FLOW_FIELDS = (*sorted(LAW), "latency", "overhead")
+FLOW_FIELDS = (*sorted(LAW), "latency", "overhead", "efficiency")
 """Fields that say something of flows only. A bandwidth may also say how long a cycle is."""
 
 

@@ -582,6 +582,13 @@ class Request:
     torus: tuple[int, ...] | None = None
     several_ports: bool = False
 
+    def sides(self, algorithm: str) -> tuple[int, ...]:
+        """Return the sides of the torus. Refuse an algorithm that needs one if there is none."""
+        if self.torus is None:
+            wanted = "a torus, or another algorithm"
+            raise InputError("algorithm", f"{algorithm} without a torus", wanted)
+        return self.torus
+
     def nodes(self) -> tuple[int, int]:
         """Return how many nodes there are, and ranks on each. Refuse what does not divide."""
         each = self.ranks_per_node
@@ -622,10 +629,7 @@ def _swing(request: Request, _: int) -> Lanes:
 
 def _torus_rings(request: Request, _: int) -> Lanes:
     """Rings along one dimension after the other."""
-    if request.torus is None:
-        wanted = "a torus, or another algorithm"
-        raise InputError("algorithm", "torus-rings without a torus", wanted)
-    return _each_way(request.torus, ring_lane)
+    return _each_way(request.sides("torus-rings"), ring_lane)
 
 
 _LANES: dict[str, Callable[[Request, int], Lanes]] = {
@@ -730,15 +734,15 @@ def _recursive_doubling(request: Request) -> Outline:
     return _whole(request, recursive_doubling_sums(request.num_ranks))
 
 
-def _doubling_lanes(request: Request, *, near: bool) -> Outline:
+def _doubling_lanes(name: str, request: Request) -> Outline:
     """Return an all-reduce by exchanges of whole sums, each lane's part of the vector.
 
     Sides that are no powers of 2 are a ring of the ranks, of which the first are folded.
     """
-    size, sides = request.num_ranks, request.torus or (request.num_ranks,)
+    size, sides = request.num_ranks, request.sides(name)
     core = 2 ** (size.bit_length() - 1)
     member, sides = fold(size, core)[0], sides if core == size else (core,)
-    lanes = _each_way(sides, partial(swing_lane, near=near))
+    lanes = _each_way(sides, partial(swing_lane, near=name == "torus-doubling"))
     even, summed = np.arange(0, 2 * (size - core), 2), list[list[Steps]]()
     for number, lane in enumerate(lanes):
         chunk = always(np.full((core, 1), number))
@@ -845,8 +849,7 @@ ALGORITHMS: dict[str, dict[str, Callable[[Request], Outline]]] = {
         "recursive-doubling": _recursive_doubling,
         "rabenseifner": partial(_gathering, "recursive-doubling"),
         **_named(_gathering, ("near-first", "bine", "bruck", "swing")),
-        "swing-doubling": partial(_doubling_lanes, near=False),
-        "torus-doubling": partial(_doubling_lanes, near=True),
+        **_named(_doubling_lanes, ("swing-doubling", "torus-doubling")),
         **_named(_gathering, ("torus-rings", "hierarchical")),
     },
     "all-gather": _named(_gathering, _GATHERS),
