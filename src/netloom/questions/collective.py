@@ -29,7 +29,7 @@ from netloom.questions.answers import Answer, Grade, Parts, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective
 from netloom.questions.defects import explained
 from netloom.questions.fitted import FIT
-from netloom.questions.measured import SLOW, Measured, compared, prepare_measured, with_causes
+from netloom.questions.measured import Measured, compared, prepare_measured, with_causes
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
@@ -812,7 +812,7 @@ def _measured(
     if not ready.runs:
         return None
     found = compared(question, ready, times)
-    if ready.library is None or found.wrong[0] != SLOW:
+    if ready.library is None:
         return found
     return with_causes(found, explained(found.points, question.collective, ready.library))
 
