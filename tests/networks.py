@@ -25,7 +25,10 @@ OTHERS = {
 }
 """By family: processors and memories, and networks of files."""
 
-HOSTED = (*SWITCHED.values(), *(f"{spec}/2" for spec in DIRECT.values()))
+COMPUTERS = ("leaf-spine:3x2x2@2x2x9", "rail:2x1x2x2@4x2x3", "dragonfly:1x2x1@4x2x4")
+"""Networks of computers: each GPU with a card, and two that share one."""
+
+HOSTED = (*COMPUTERS, *SWITCHED.values(), *(f"{spec}/2" for spec in DIRECT.values()))
 """A small network with hosts on routers of each family that has such."""
 
 EVERY = (*DIRECT.values(), *HOSTED)

@@ -322,7 +322,7 @@ def page(found: Validation) -> str:
     rates = [[f"**{kind}**", *cells] for kind, *cells in rates_told(found.rows)]
     said = {"sentence": found.sentence, "version": __version__, "kinds": kinds}
     tables = {"papers": _papers(found.rows), "causes": _causes(found.rows)}
-    parts = [head.format(**said, rates=_table(RATES, rates), **tables)]
+    parts = [head.format(**said, rates=table_of(RATES, rates), **tables)]
     for paper, rows in grouped(found.rows, "paper").items():
         title = published(paper)["title"] if paper in PAPERS else paper
         lines = []
@@ -331,7 +331,7 @@ def page(found: Validation) -> str:
             why = reason or "**No reason is known.**"
             items = ", ".join(dict.fromkeys(row.item for row in some))
             lines.append((f"{why[0].upper()}{why[1:]}", items, len(some)))
-        outside = _table(("why it is outside", ":of", "rows"), lines) if lines else ""
+        outside = table_of(("why it is outside", ":of", "rows"), lines) if lines else ""
         within = len(rows) - len(failed)
         parts.append(f"## {title}\n\n{within} of {len(rows)} rows are within.\n\n{outside}")
     return "\n".join(parts)
@@ -344,7 +344,7 @@ def _papers(rows: Sequence[Row]) -> str:
         found = count(some)
         counts = (*found, f"{found.percent:.1f} %") if found.numbers else (0, "", "")
         lines.append((name, *counts))
-    return _table(("reference", "printed numbers", "reproduced", "rate"), lines)
+    return table_of(("reference", "printed numbers", "reproduced", "rate"), lines)
 
 
 def _causes(rows: Sequence[Row]) -> str:
@@ -353,7 +353,7 @@ def _causes(rows: Sequence[Row]) -> str:
         return ""
     lines = [[f"**{cause}**", CAUSES[cause], many] for cause, many in found.items()]
     text = "Printed numbers that are outside, by cause:\n\n"
-    text += _table(("cause", ":meaning", "numbers"), lines)
+    text += table_of(("cause", ":meaning", "numbers"), lines)
     groups = [
         group
         for group in distinct(row for row in rows if row.kind == "printed")
@@ -369,7 +369,7 @@ def _causes(rows: Sequence[Row]) -> str:
     return text
 
 
-def _table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+def table_of(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     """Return a table. The first column and those whose heads begin with a colon are text."""
     rules = ["---" if not at or head.startswith(":") else "---:" for at, head in enumerate(heads)]
     names = [head.lstrip(":") for head in heads]

@@ -61,6 +61,7 @@ def _collective() -> bytes:
 ON = "--on mesh:2x2 --random-mappings 0"
 FABRIC = "analyze ring:4 --on fabric:FILE --random-mappings 0"
 FEW = "--random-mappings 0"
+MEASURED = "collective --on leaf-spine:1x1x4 --algorithm ring --measured FILE"
 READ = {
     "a.mtx": f"analyze FILE {ON}",
     "a.csv": f"analyze FILE {ON}",
@@ -94,6 +95,10 @@ READ = {
     "exp.toml": "results FILE",
     "exp.sqlite": "results FILE",
     "hosts": "map ring:4 --on mesh:2x2 --rounds 1 --hosts FILE --nodes n0,n1,n2,n3",
+    "nccl.log": MEASURED,
+    "nccl.json": MEASURED,
+    "osu.log": MEASURED,
+    "times.csv": MEASURED,
     "slots": f"analyze ring:8 --on leaf-spine:4x1x2 --ranks-per-node 2 {FEW} --nodes FILE",
     "nodes": "map ring:4 --on mesh:2x2 --rounds 1 --nodes FILE",
 }

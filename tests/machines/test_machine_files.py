@@ -253,7 +253,7 @@ COST = '[[message_costs]]\nup_to = 8\nstartup = "1us"\nper_byte = "1ns"\n'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("bandwidth = 1", "my.toml:1: topology: found nothing; expected a network such as"),
+        ("bandwidth = '1GB/s'", "my.toml:1: topology: found nothing; expected a network such as"),
         ('topology = "torus:4xx4"', "my.toml:1: topology, torus:4xx4: found ''; expected"),
         ('topology = "mesh:4x4"', "my.toml:1: bandwidth: found none, for (0,0) -> (1,0)"),
         (SMALL.replace('"1GB/s"', "1000"), "my.toml:2: bandwidth: found 1000 without a unit"),

@@ -23,7 +23,7 @@ FLITS = st.sampled_from([None, 1, 3, 8, 32, 1000])
 
 
 def test_every_machine_is_tried():
-    assert set(SMALL) == set(machine_names())
+    assert set(SMALL) == {name for name in machine_names() if machine(name).topology}
 
 
 def sent(draw):

@@ -21,9 +21,11 @@ from netloom.base.figures import Figures, derived, figure, unseen
 from netloom.base.words import number
 from netloom.bounds.demand import Demand, crossing, crossing_stretches, leading_out
 from netloom.contention.mapped import carried
+from netloom.routing.ragged import inside_and_out, legs
 from netloom.routing.rules import dimensions
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape, joined
+from netloom.topology.inside import with_ports
 from netloom.topology.measures import heights, router_heights
 from netloom.topology.names import short_switch_name
 
@@ -114,7 +116,7 @@ def router_sets(topology: Topology) -> Iterator[tuple[str, Ints, Callable[[int],
     each = np.arange(topology.num_routers)
     yield "router", each, lambda at: topology.name_of(topology.router_vertex(at))
     if isinstance(shape, DragonflyShape):
-        yield "group", each // shape.routers, lambda at: f"group {at}"
+        yield "group", topology.switch_of // shape.routers, lambda at: f"group {at}"
     if not isinstance(shape, TreeShape):
         return
     for height in range(2, shape.levels):
@@ -177,7 +179,8 @@ def grid_lines(topology: Topology) -> Iterator[Line]:
     columns 0 to 1 [0 1 0 1 0 1]
     """
     sides, whole = dimensions(topology), topology.routers.whole
-    places = np.unravel_index(np.arange(topology.num_routers), sides) if sides else ()
+    router = topology.switch_of
+    places = np.unravel_index(np.maximum(router, 0), sides) if sides else ()
     alone = "node" if topology.num_hosts == topology.num_routers else "router"
     for axis, place in enumerate(places):
         parts = min(sides[axis], MOST_PARTS)
@@ -187,7 +190,8 @@ def grid_lines(topology: Topology) -> Iterator[Line]:
         wraps = whole.wraps[axis] if isinstance(whole, Cube) else True
         word = {1: alone, 2: ("row", "column")[axis % 2]}.get(len(sides), "coordinate")
         of = f" of dimension {axis}" if len(sides) > 2 else ""
-        yield Line(place * parts // sides[axis], borders, wraps, word, of)
+        of_router = np.where(router < 0, -1, place * parts // sides[axis])
+        yield Line(of_router, borders, wraps, word, of)
 
 
 def of_hosts(topology: Topology, part: Ints) -> tuple[Ints, Ints]:
@@ -503,11 +507,31 @@ def cut_bounds(topology: Topology, sources: Ints, targets: Ints, weights: Floats
     own = sources == targets
     carried = np.where(own, 0.0, weights) if own.any() else weights
     tightest: dict[str, Cut] = {}
-    for cut in cuts_of(topology, Demand((), sources, targets, carried)):
-        best = tightest.get(cut.kind)
-        if cut.time > (best.time if best else 0.0):
-            tightest[cut.kind] = cut
+    for net, some in _inside_and_outside(topology, sources, targets):
+        demand = Demand((), sources[some], targets[some], carried[some])
+        for cut in cuts_of(net, demand):
+            best = tightest.get(cut.kind)
+            if cut.time > (best.time if best else 0.0):
+                tightest[cut.kind] = cut
     return list(tightest.values())
+
+
+def _inside_and_outside(
+    topology: Topology, sources: Ints, targets: Ints
+) -> Iterator[tuple[Topology, Bools]]:
+    """Yield what of a network pairs of hosts use, and which pairs: inside computers, then beyond.
+
+    The whole network, where it draws no insides.
+    """
+    every = np.ones(len(sources), np.bool_)
+    if inside_and_out(topology) is None:
+        yield topology, every
+        return
+    mates = topology.inner_part[legs(topology, sources, targets).entry] >= 0
+    inner = topology.inner_part[topology.injection_router] >= 0
+    for ports, some in ((~inner, ~mates), (inner, mates)):
+        if some.any():
+            yield with_ports(topology, ports), some
 
 
 def cuts_of(topology: Topology, demand: Demand) -> Iterator[Cut]:

@@ -651,8 +651,8 @@ def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) 
             fields[name] = value[0]
     fields |= {each.asks: True for each in files if each.asks}
     for name, field in known.items():
-        if field.is_required() and name not in fields:
-            told = told_of(kind.question, name)
+        told = told_of(kind.question, name)
+        if field.is_required() and name not in fields and told.follows not in fields:
             flag = name.upper() if told.argument else _flags(told, name, field)[0]
             said = description_of(kind.question, name).rstrip(".")
             raise InputError(flag, "nothing", f"{said}; for example: {_example_of(kind)}")

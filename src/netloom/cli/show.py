@@ -64,7 +64,7 @@ def show_machines(machines: Sequence[Machine]) -> None:
     columns = [
         column("name", [each.name for each in machines], words=True),
         column("machine", [each.full_name for each in machines], words=True),
-        column("network", [each.topology for each in machines], words=True),
+        column("network", [each.wired for each in machines], words=True),
         column("channel", [rate(each.bandwidth_bytes_per_us * 1e6) for each in machines]),
         column("start-up", startup),
         column(

@@ -202,7 +202,9 @@ def _of_class(topology: Topology, channels: NDArray[Any]) -> str:
     source, target = topology.routers.channel_source, topology.routers.channel_target
     family = topology.family
     if isinstance(family, DragonflyShape):
-        kind = (source // family.routers == target // family.routers).astype(np.int64)
+        one, two = topology.switch_of[source], topology.switch_of[target]
+        same = one // family.routers == two // family.routers
+        kind = np.where(one == two, 2, same)  # 2: between a card and its router
         words = {1: "local channels", 0: "global channels"}
     else:
         heights = router_heights(topology)
@@ -619,13 +621,15 @@ def _groups(mapped: MappedProgram, using: Using) -> Groups | None:
     if not isinstance(shape, DragonflyShape) or channel >= topology.num_network_channels:
         return None
     begins, ends = (
-        each // shape.routers for each in (inside.channel_source, inside.channel_target)
+        topology.switch_of[each] // shape.routers
+        for each in (inside.channel_source, inside.channel_target)
     )
     first, last = int(begins[channel]), int(ends[channel])
     if first == last:
         return None
     group = np.zeros(topology.num_hosts, np.int64)
-    group[topology.port_host] = topology.injection_router // shape.routers
+    into = topology.injection_router[::-1]  # the first port says it
+    group[topology.port_host[::-1]] = topology.switch_of[into] // shape.routers
     edges, load = using
     direct = (group[mapped.source[edges]] == first) & (group[mapped.target[edges]] == last)
     return Groups(

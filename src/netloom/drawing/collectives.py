@@ -11,13 +11,13 @@ import polars as pl
 
 from netloom.base import units
 from netloom.base.words import number
-from netloom.drawing.axes import Axis, End, Look, looks_of, panel
+from netloom.drawing.axes import DASHED, Axis, End, Look, looks_of, panel
 from netloom.drawing.bars import Bar, bars as bars_of
 from netloom.drawing.frame import BEST, COLOURS, REFERENCE
 
 WIDTH, HEIGHT = 620, 380
 
-BOUND = "bound"
+BOUND, EXPECTED = "bound", "expected"
 
 
 def bandwidth_curves(
@@ -82,6 +82,45 @@ def bandwidth_curves(
     best = coloured.sort("speed").row(-1, named=True)
     said = f"Highest bus bandwidth: {number(best['speed'])} {unit}/s by {best['curve']} "
     return where.drawn(layers, f"{said}at {units.size(best['size'])}")
+
+
+def measured_curves(table: pl.DataFrame, collective: str) -> alt.LayerChart:
+    """Return measured bus bandwidth by size beside the expected one and its band.
+
+    Parameters
+    ----------
+    table
+        Columns curve, role (measured, expected or why), size, bus_bandwidth, and for expected ones
+        low and high, the band.
+    """
+    factor, unit = units.SIZE.scale(float(table["high"].max()))  # type: ignore[arg-type]
+    scaled = pl.col("bus_bandwidth", "low", "high") / factor
+    table = table.with_columns(scaled).rename({"bus_bandwidth": "speed"}).sort("size")
+    names = {
+        role: some["curve"].unique(maintain_order=True).to_list()
+        for (role,), some in table.partition_by("role", as_dict=True).items()
+    }
+    sizes = table["size"]
+    low, high = sizes[0] / 1.2, sizes[-1] * 1.2  # with room for points at the ends
+    along = Axis("size", f"size of the {collective}", low, high, log=True)
+    ticks = tuple(along.ticks)
+    along = replace(along, marks=ticks, names=tuple(map(units.size, ticks)))
+    speeds = [float(each) for one in ("speed", "low", "high") for each in table[one].drop_nulls()]
+    title = f"bus bandwidth ({unit}/s)"
+    up = Axis("speed", title, 0.8 * min(speeds), 1.3 * max(speeds), log=True)
+    shown = [*names["measured"], *names.get("why", ())]
+    looks = looks_of(shown)
+    dots = {name: Look(looks[name].colour, (), 0.0) for name in names["measured"]}
+    grey = {name: Look(REFERENCE, DASHED, named=name == EXPECTED) for name in names["expected"]}
+    where = panel(along, up, [*shown, EXPECTED], WIDTH, HEIGHT)
+    layers = [*where.areas(table, "curve", grey), *where.lines(table, "curve", grey, points=0)]
+    why = {name: looks[name] for name in names.get("why", ())}
+    layers += where.lines(table, "curve", why, points=0)
+    layers += where.lines(table, "curve", dots, points=100)
+    layers += where.ends_of(table, "curve", grey | dots | why)
+    ends = [table.filter(pl.col("curve") == each)["speed"][-1] for each in (shown[0], EXPECTED)]
+    said = f"{number(ends[0])} {unit}/s measured, {number(ends[1])} expected "
+    return where.drawn(layers, f"{said}at {units.size(sizes[-1])}")
 
 
 def bandwidth_bars(table: pl.DataFrame, fastest: str) -> alt.LayerChart:

@@ -370,7 +370,9 @@ def _candidates(text: str) -> Iterator[str]:
     if prefix == "machine" and ":" in text:
         text = text.rpartition(":")[0]
         yield text
-    before, sign, _ = text.rpartition("@")
+    before, sign, behind = text.rpartition("@")
+    if sign and behind:
+        yield behind
     if sign and before:
         yield before
 

@@ -8,6 +8,7 @@ from .named_machines import (
 )
 from .tables import (
     Computer as Computer,
+    ErrorShare as ErrorShare,
     LinkClass as LinkClass,
     MessageCost as MessageCost,
     Protocol as Protocol,

@@ -35,10 +35,11 @@ from netloom.base.figures import Figures, figure, unseen
 from netloom.base.spec import parse_sides, split_spec
 from netloom.base.textfiles import find_lines, read_text
 from netloom.base.units import parse_rate, parse_seconds, rate, seconds
-from netloom.base.words import listed, percent
+from netloom.base.words import listed, or_near, percent
 from netloom.machines.tables import (
     Bytes,
     Computer,
+    ErrorShare,
     LinkClass,
     MessageCost,
     Protocol,
@@ -54,6 +55,8 @@ from netloom.topology import Topology, topology
 from netloom.topology.core import DragonflyShape, HyperXShape, TreeShape
 from netloom.topology.cubes import Cube
 from netloom.topology.graph import MOST_CYCLES
+from netloom.topology.inside import box, with_computers
+from netloom.topology.parse import at_computers
 
 Late: TypeAlias = float | Floats
 
@@ -70,9 +73,10 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     """Return the words for classes of channels that a network knows, bool[num_channels] each.
 
     ``routers`` are the channels between routers, ``hosts`` those of hosts, which direct networks do
-    not list. Dragonflies know ``local`` and ``global``, those between groups. Fat trees ``levels
-    1-2``, where level 1 has the hosts, and so on. Cubes and HyperX ``dimension 0``, the first side
-    of their spec, and so on. Of a network with broken parts it is that of the whole.
+    not list, and ``inside`` those inside computers. Dragonflies know ``local`` and ``global``,
+    those between groups. Fat trees ``levels 1-2``, where level 1 has the hosts, and so on. Cubes
+    and HyperX ``dimension 0``, the first side of their spec, and so on. Of a network with broken
+    parts it is that of the whole.
 
     Examples
     --------
@@ -84,11 +88,16 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     """
     whole = network.whole
     inside = whole.num_network_channels
-    found = {"routers": np.arange(whole.num_channels) < inside}
-    if whole.ports_listed:
-        found["hosts"] = ~found["routers"]
     routers, family = whole.routers, whole.family or whole.routers.family
     source, target = routers.channel_source, routers.channel_target
+    ports = np.arange(whole.num_channels) >= inside
+    ports[:inside] = np.isin(source, whole.cards) | np.isin(target, whole.cards)
+    found = {"routers": ~ports & ~whole.inner_channels}
+    if whole.ports_listed:
+        found["hosts"] = ports & ~whole.inner_channels
+    if whole.inner_channels.any():
+        found["inside"] = whole.inner_channels
+    source, target = whole.switch_of[source], whole.switch_of[target]  # of cards their routers
     inner = {}  # the family's, of channels between routers
     if isinstance(routers, Cube):
         axis = np.repeat(np.arange(len(routers.sides)), 2 * routers.direction_channels)
@@ -99,7 +108,7 @@ def link_classes(network: Topology) -> dict[str, Bools]:
             inner[f"dimension {dimension}"] = one != other
     elif isinstance(family, DragonflyShape):
         local = source // family.routers == target // family.routers
-        inner = {"local": local, "global": ~local}
+        inner = {"local": local & (source != target), "global": ~local}
     elif isinstance(family, TreeShape):
         level = np.repeat(
             np.arange(1, family.levels + 1),
@@ -108,7 +117,12 @@ def link_classes(network: Topology) -> dict[str, Bools]:
         if family.router_at is not None:
             level[family.router_at] = level.copy()
         lower = np.minimum(level[source], level[target])
-        inner = {f"levels {each}-{each + 1}": lower == each for each in range(1, family.levels)}
+        lower[source == target] = 0  # between a card and its router
+        cards = int(family.sharing > 1)  # which are a level of routers
+        inner = {
+            f"levels {each}-{each + 1}": lower == each + cards
+            for each in range(1, family.levels - cards)
+        }
     for word, members in inner.items():
         found[word] = np.append(members, np.zeros(whole.num_channels - inside, np.bool_))
     return found
@@ -210,15 +224,16 @@ PROTOCOLS = Path(__file__).with_name("protocols.toml")
 
 
 def _protocols(given: Any) -> Any:
-    """Return the rows of protocols, of a library by its name."""
+    """Return the rows of protocols. A library's name stands for its rows."""
     import tomllib
 
-    if not isinstance(given, str):
-        return tuple(given)
     known = tomllib.loads(PROTOCOLS.read_text(encoding="utf-8"))
-    if given not in known:
-        raise InputError("", repr(given), f"rows, or one of {', '.join(known)}")
-    return tuple(known[given])
+    found = list[Any]()
+    for each in [given] if isinstance(given, str) else given:
+        if isinstance(each, str) and each not in known:
+            raise InputError("", repr(each), f"rows, or one of {', '.join(known)}")
+        found += known[each] if isinstance(each, str) else [each]
+    return tuple(found)
 
 
 class Machine(Table):
@@ -229,7 +244,8 @@ class Machine(Table):
     name, full_name
         The name in specs (``machine:FILE`` of a user's own), and the one that people know.
     topology
-        Spec string of its network. ``network`` builds it.
+        Spec string of its network. ``network`` builds it. "" of a computer that stands alone. If
+        there is a ``computer``, the hosts of the network are its cards.
     bandwidth_bytes_per_us
         Bytes per microsecond (MB/s) that one channel, that is, one direction of a link, carries. If
         channels differ, it is that of a channel of bandwidth 1.
@@ -268,7 +284,10 @@ class Machine(Table):
     computer
         The inside of its computers. None where a computer is a host.
     protocols
-        How its library runs rings and trees. ``nccl`` in a file names the rows of NCCL.
+        How its libraries run algorithms. In a file ``nccl`` and ``mscclpp`` stand for their rows.
+    error
+        How far measured times of collectives are from expected ones, by size, smallest first. Empty
+        if nobody compared them.
 
     Examples
     --------
@@ -278,7 +297,7 @@ class Machine(Table):
 
     name: str = Field("", alias="")
     full_name: str = Field("", alias="name")
-    topology: str = Field(description="a network such as torus:4x4x4 or fabric:FILE")
+    topology: str = ""
     bandwidth_bytes_per_us: Rate = Field(nan, alias="bandwidth")
     duplex: Literal["full", "half"] = "full"
     source: str = ""
@@ -297,6 +316,7 @@ class Machine(Table):
     start_us: Time = Field(0.0, alias="start")
     computer: Computer | None = None
     protocols: Annotated[tuple[Protocol, ...], BeforeValidator(_protocols)] = ()
+    error: tuple[ErrorShare, ...] = Field((), strict=False)
 
     def routing(self, asked: T) -> T | str:
         """Return a routing as the machine has it: adaptive ones with its rule of ties.
@@ -313,6 +333,13 @@ class Machine(Table):
     def cycle_us(self) -> float:
         """Microseconds in which a channel carries one flit: the one definition of a cycle."""
         return self.flit_bytes / self.bandwidth_bytes_per_us
+
+    @property
+    def wired(self) -> str:
+        """What it joins, in a few words: its network, or GPUs and cards of a computer alone."""
+        if self.topology or self.computer is None:
+            return self.topology
+        return f"{self.computer.gpus} GPUs, {self.computer.cards} cards"
 
     @property
     def wraps(self) -> tuple[bool, ...]:
@@ -335,6 +362,24 @@ class Machine(Table):
         <mesh:12x12: 144 nodes, 528 directed channels>
         """
         return _network(self)
+
+    def cabled(self) -> Topology:
+        """Return its network without the rates and latencies of its links, but for those inside.
+
+        Examples
+        --------
+        >>> machine("leaf-spine:2x2x8@dgx-h100").cabled()
+        <leaf-spine:2x2x8@dgx-h100: 16 hosts, 6 routers, 8 directed channels>
+        """
+        if self.computer is None:
+            return topology(self.topology)
+        own = self.name.removeprefix(f"{OF_FILE}:")
+        gpus, rate = self.computer.gpus, self.computer.inner_bytes_per_us
+        inner = rate / self.bandwidth_bytes_per_us
+        if not self.topology:
+            return box(gpus, inner, name=self.name)
+        name, cards = f"{self.topology}@{own}", self.computer.cards
+        return with_computers(topology(self.topology), gpus, cards, inner, name=name)
 
     def rated(self, network: Topology) -> Topology:
         """Return the machine's network, or what of it works, with the machine's rates and times.
@@ -443,14 +488,14 @@ class Machine(Table):
 
     def __repr__(self) -> str:
         speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} per channel ({self.duplex} duplex)"
-        return f"<{self.name}: {self.topology}, {speed}>"
+        return f"<{self.name}: {self.wired}, {speed}>"
 
     __str__ = __repr__
 
 
 @lru_cache(maxsize=4)
 def _network(machine: Machine) -> Topology:
-    return machine.rated(topology(machine.topology))
+    return machine.rated(machine.cabled())
 
 
 class MachineText:
@@ -477,18 +522,20 @@ class MachineText:
             self.said = Machine.model_validate(tables)
         except ValidationError as error:
             raise self._refused(error) from None
-        limits = [each.up_to_bytes for each in self.said.message_costs]
-        if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
-            found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
-            wanted = "rising sizes, and none in the last, which holds for all larger messages"
-            raise InputError(self.where("message_costs", len(limits) - 1), found, wanted)
+        for key in ("message_costs", "error"):
+            limits = [each.up_to_bytes for each in getattr(self.said, key)]
+            if limits and (limits != sorted(set(limits)) or limits[-1] != inf):
+                found = f"up_to of {', '.join(f'{each:g}' for each in limits)}"
+                wanted = "rising sizes, and none in the last, which holds for all larger ones"
+                raise InputError(self.where(key, len(limits) - 1), found, wanted)
 
     def where(self, *keys: str | int) -> str:
         """Return the file, line and name of a key: ``links``, 0, ``bandwidth``."""
         head, place, key = ("", 0, str(keys[0]))
         if len(keys) > 1 or (key, 0, "") in self._lines:
-            head, key = key, str(keys[2]) if len(keys) > 2 else ""
-            place = int(keys[1]) if len(keys) > 1 else 0
+            numbers = [int(each) for each in keys if not isinstance(each, str)]
+            names = [str(each) for each in keys[1:] if isinstance(each, str)]
+            head, key, place = key, "".join(names[:1]), sum(numbers[:1])
         places = [(head, place, key), (head, place, ""), ("", 0, head)]
         line = next((self._lines[each] for each in places if each in self._lines), 1)
         said = " ".join(filter(None, (head and f"[{head}]", key)))
@@ -515,7 +562,13 @@ class MachineText:
 
 def _fields_of(loc: tuple[int | str, ...]) -> dict[str, Any]:
     """Return the fields of the table that a key is in, as files call them."""
-    tables: dict[int | str, type[Table]] = {"links": LinkClass, "message_costs": MessageCost}
+    tables: dict[int | str, type[Table]] = {
+        "links": LinkClass,
+        "message_costs": MessageCost,
+        "computer": Computer,
+        "protocols": Protocol,
+        "error": ErrorShare,
+    }
     table = tables.get(loc[0], Machine) if len(loc) > 1 else Machine
     return {field.alias or name: field for name, field in table.model_fields.items()}
 
@@ -568,8 +621,8 @@ def machine_names() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> machine_names()
-    ('bluegene-p', 'iwarp', 'symult2010', 'tofu-d', 'tpu-v4')
+    >>> machine_names()[:5]
+    ('bluegene-p', 'dgx-a100', 'dgx-h100', 'frontier-node', 'gb200-nvl72')
     """
     return tuple(sorted(each.stem for each in DATA.glob("*.toml")))
 
@@ -581,9 +634,13 @@ def names_machine(spec: str) -> bool:
     --------
     >>> names_machine("tpu-v4:4x4x4"), names_machine("machine:my.toml"), names_machine("mesh:4x4")
     (True, True, False)
+    >>> names_machine("leaf-spine:2x2x8@dgx-h100"), names_machine("leaf-spine:2x2x8@8x8x9")
+    (True, False)
     """
     name, _ = split_spec(spec)
-    return name == OF_FILE or name in machine_names()
+    inside = at_computers(spec)[1]
+    computers = inside and not re.fullmatch(r"[\dx.]*", inside)
+    return name == OF_FILE or name in machine_names() or bool(computers)
 
 
 def machine(spec: str) -> Machine:
@@ -591,7 +648,8 @@ def machine(spec: str) -> Machine:
 
     ``machine:FILE`` is a machine of one's own, described in a file (docs/machines.md), and
     ``machine:FILE:8x8`` one with other sides. Other sides make the same kind of network, open or
-    wrapped in each dimension as the default one is.
+    wrapped in each dimension as the default one is. ``SPEC@NAME`` and ``SPEC@FILE`` are a network
+    whose hosts are the cards of a machine's computers.
 
     Raises
     ------
@@ -604,7 +662,12 @@ def machine(spec: str) -> Machine:
     >>> machine("symult2010:8x8")
     <symult2010: mesh:8x8, 20 MB/s per channel (half duplex)>
     """
+    base, name = at_computers(spec)
+    if name:
+        return _computers(spec, base, name)
     name, argument = split_spec(spec)
+    if name == OF_FILE and argument in machine_names() and not isfile(argument):  # noqa: PTH113
+        name, spec = argument, argument
     if name in machine_names():
         found = _read(name)
         return _with_sides(found, argument, spec) if ":" in spec else found
@@ -617,15 +680,41 @@ def machine(spec: str) -> Machine:
         path, sides = behind.groups()
     if not path:
         raise InputError(f"machine '{spec}'", "no file", f"{OF_FILE}:FILE.toml")
-    read = read_machine(path)
+    return _of_file(read_machine(path), sides, spec)
+
+
+def _computers(spec: str, base: str, name: str) -> Machine:
+    """Return a network whose hosts are the cards of the computers of a machine."""
+    if name in machine_names():
+        read, own = MachineText(f"{name}.toml", _text(name)), name
+    elif name.endswith(".toml") or isfile(name):  # noqa: PTH113
+        read, own = read_machine(name), f"{OF_FILE}:{name}"
+    else:
+        known = [each for each in machine_names() if _read(each).computer is not None]
+        wanted = or_near(name, known, f"numbers such as 8x8x9, a FILE.toml, {', '.join(known)}")
+        raise InputError(f"machine '{spec}'", f"'{name}'", wanted)
+    if read.said.computer is None:
+        raise InputError(f"{read.path}: [computer]", "none", "a machine whose computers have GPUs")
+    read.said = read.said.model_copy(update={"topology": base})
+    return _of_file(read, "", spec, own)
+
+
+def _of_file(read: MachineText, sides: str, spec: str, name: str = "") -> Machine:
+    """Return the machine that a file describes, perhaps with other sides, if all of it fits."""
+    said = read.said
+    if not said.topology and said.computer is None:
+        raise InputError(read.where("topology"), "nothing", "a network such as torus:4x4x4")
     try:
-        network = topology(read.said.topology)
+        network = topology(said.topology) if said.topology else None
+        found = _described(read, name or f"{OF_FILE}:{read.path}", network)
+        cabled = found.cabled()
     except InputError as error:
+        if name or error.where.startswith(read.path):
+            raise
         where = f"{read.where('topology')}, {error.where}"
         raise InputError(where, error.found, error.wanted) from None
-    for place, each in enumerate(read.said.links):
-        channels_between(network, each.between, read.where("links", place, "between"))
-    found = _described(read, f"{OF_FILE}:{path}", network)
+    for place, each in enumerate(said.links):
+        channels_between(cabled, each.between, read.where("links", place, "between"))
     found = _with_sides(found, sides, spec) if sides else found
     found.network()  # refuses what does not fit with its links
     return found
@@ -634,7 +723,8 @@ def machine(spec: str) -> Machine:
 def _with_sides(found: Machine, argument: str, spec: str) -> Machine:
     kind, default = split_spec(found.topology)
     if kind not in SIDED:
-        raise InputError(spec, f"sides of {found.topology}", f"none: {', '.join(SIDED)} have sides")
+        whose = found.topology or "one computer"
+        raise InputError(spec, f"sides of {whose}", f"none: {', '.join(SIDED)} have sides")
     if kind == "folded":  # which may have any number, and say the sides of the mesh
         return found.model_copy(update={"topology": f"{kind}:{argument}"})
     sides, wraps = parse_sides(argument, where=spec), found.wraps
@@ -647,10 +737,13 @@ def _with_sides(found: Machine, argument: str, spec: str) -> Machine:
     return found.model_copy(update={"topology": f"{kind}:{'x'.join(marks)}{slash}{hosts}"})
 
 
+def _text(name: str) -> str:
+    return Path(DATA, f"{name}.toml").read_text(encoding="utf-8")
+
+
 @cache
 def _read(name: str) -> Machine:
-    text = Path(DATA, f"{name}.toml").read_text(encoding="utf-8")
-    return _described(MachineText(f"{name}.toml", text), name)
+    return _described(MachineText(f"{name}.toml", _text(name)), name)
 
 
 def _described(read: MachineText, name: str, network: Topology | None = None) -> Machine:
@@ -664,7 +757,7 @@ def _described(read: MachineText, name: str, network: Topology | None = None) ->
     where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
     if not isnan(said.bandwidth_bytes_per_us):
         reference = said.bandwidth_bytes_per_us
-    elif network is None:
+    elif network is None or said.computer is not None:
         raise InputError(where, "none", wanted)
     elif network.reference_gbps is not None:
         reference = network.reference_gbps * 125

@@ -136,24 +136,43 @@ class Computer(Table):
     adding_bytes_per_us: Rate | None = Field(None, alias="adding")
 
 
+class ErrorShare(Table):
+    """How far times of collectives are from those that a machine's figures give.
+
+    Attributes
+    ----------
+    up_to_bytes
+        Largest size that this line holds for. Infinite in the last.
+    share
+        Measured over expected times, or the reverse, are 1 + share at most, nine times out of ten.
+    """
+
+    up_to_bytes: Bytes = Field(inf, alias="up_to")
+    share: Share = Field(description="a share such as 0.2")
+
+
 class Protocol(Table):
-    """A protocol by which a library runs rings or trees: what its steps and bytes cost.
+    """A protocol by which a library runs its algorithms: what hops and bytes cost.
 
     Attributes
     ----------
     algorithm
-        ``ring`` or ``tree``.
+        ``ring``, ``tree``, ``in-switch``, ``rails``, ``all-pairs`` or ``pairs`` (of all-to-all).
     name
         As the library calls it.
     base_us, inside_us, between_us
         Microseconds of a collective, of a hop inside a computer, and of one between computers.
+    inside_factor, hops_factor
+        What hops inside, and all hops, take times as long where there are several computers.
     payload
         Payload over what it sends.
     """
 
-    algorithm: Literal["ring", "tree"]
+    algorithm: Literal["ring", "tree", "in-switch", "rails", "all-pairs", "pairs"]
     name: str
     base_us: Time = Field(alias="base")
     inside_us: Time = Field(alias="inside")
     between_us: Time = Field(alias="between")
+    inside_factor: Annotated[float, Field(ge=1)] = 1.0
+    hops_factor: Annotated[float, Field(ge=1)] = 1.0
     payload: Share = 1.0

@@ -105,6 +105,8 @@ class Told(NamedTuple):
         Whether commands take it more than once.
     file
         Whether it may name a file.
+    follows
+        The field from which it follows, if that is given and it is not.
     """
 
     kw_only: bool = True
@@ -115,6 +117,7 @@ class Told(NamedTuple):
     shown_default: str = ""
     several: bool = False
     file: bool = False
+    follows: str = ""
 
     def __call__(self, schema: dict[str, Any]) -> None:
         """Add the unit to the field's JSON Schema."""

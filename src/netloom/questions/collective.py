@@ -19,13 +19,17 @@ from netloom.base.figures import SHARE, Figures, derived, figure, unseen
 from netloom.base.progress import counting, patience
 from netloom.base.words import arrows, counted, listed, number, percent
 from netloom.drawing.timelines import Timeline
+from netloom.machines.libraries import ROWS as OF_LIBRARIES
 from netloom.machines.named_machines import ASSUMED
 from netloom.mapping import check_rank_file
 from netloom.mapping.rank_orders import Reordered, reordered
 from netloom.phases.exchanges import PHASES, phase_plans
 from netloom.questions import outputs, terminal
 from netloom.questions.answers import Answer, Grade, Parts, Verdict
-from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective, prepare
+from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective
+from netloom.questions.defects import explained
+from netloom.questions.fitted import FIT
+from netloom.questions.measured import SLOW, Measured, compared, prepare_measured, with_causes
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
@@ -205,6 +209,7 @@ class CollectiveTimes(Answer):
     left_out: dict[str, str]
     phases: Phases | None
     whole: Whole | None
+    measured: Measured | None = figure(optional=True, default=None)
     note: str | None
     points: tuple[Point, ...]
     ready: PreparedCollective = unseen()
@@ -243,7 +248,13 @@ class CollectiveTimes(Answer):
         return fastest_first(self.points, size, order)
 
     def judged(self) -> Verdict:
-        """Return which algorithm to use at which sizes, what limits it, what could be better."""
+        """Return which algorithm to use at which sizes, what limits it, what could be better.
+
+        Of measured times: whether they are as expected.
+        """
+        note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
+        if self.measured is not None:
+            return replace(self.measured.judged(), note=note)
         last, *others = self.at(self.sizes[-1])
         what = f" for {units.size(last.size)}" if last.size else ""
         sentence = f"Use {last.algorithm}{what}: {units.seconds(last.seconds)}{_near(last)}."
@@ -287,7 +298,6 @@ class CollectiveTimes(Answer):
             "phases": self.phases.verdict if self.phases else "",
         }
         mark = "fine" if last.ratio is None or last.ratio < NEAR.fine else "limited"
-        note = f"* {self.note[0].lower()}{self.note[1:]}" if self.note else ""
         return Verdict(mark, sentence, lines, self._next(last, mark), note)
 
     def _beside(self, whole: Whole, last: Point) -> dict[str, str]:
@@ -318,7 +328,7 @@ class CollectiveTimes(Answer):
 
         if self.reordered and self.reordered.better:
             return self.again(rankfile="ranks.txt")
-        if mark == "fine":
+        if mark == "fine" or last.algorithm in OF_LIBRARIES:
             return ""
         if not self.reordered and last.held_by != "latency":
             return self.again(reorder=True)
@@ -329,7 +339,12 @@ class CollectiveTimes(Answer):
         return ""
 
     def figure_lines(self, width: int) -> list[str]:
-        """Return the fastest by size, and all algorithms at the largest."""
+        """Return the fastest by size, and all algorithms at the largest. Or what was measured."""
+        if self.measured is not None:
+            tables = []
+            for run, points in self.measured.runs.items():
+                tables += ["", f"{run}:", *terminal.table(points, self, width)]
+            return tables[1:]
         rows, found = [], []
         for size in self.sizes:
             first, *others = self.at(size)
@@ -390,6 +405,8 @@ class CollectiveTimes(Answer):
         steps, alpha = counted(bound.steps, "step"), units.seconds(bound.alpha_seconds)
         least = units.seconds(bound.steps_seconds)
         yield f"If no rank sends two messages at once: {steps} of {alpha} or more, {least}."
+        if self.measured is not None and self.measured.skipped:
+            yield f"No algorithm of netloom: {listed(self.measured.skipped)}."
         reasons = dict[str, list[str]]()
         for name, why in self.left_out.items():
             reasons.setdefault(why, []).append(name)
@@ -418,9 +435,8 @@ class CollectiveTimes(Answer):
 
     @property
     def fastest(self) -> tuple[Point, collectives.Algorithm]:
-        """The fastest algorithm at the largest size."""
-        best = self.at(self.sizes[-1])[0]
-        return best, self.ready.named(best.algorithm)
+        """The fastest algorithm at the largest size whose messages are run one by one."""
+        return _fastest_run(self.ready, self.points)
 
     def timeline(self) -> Timeline:
         """Return when the messages of the fastest algorithm at the largest size went, by rank.
@@ -474,6 +490,8 @@ class CollectiveTimes(Answer):
             f"{units.seconds(late)}{assumed}; {how.get(engine, engine)}, sizes and bus bandwidth "
             "as nccl-tests define them"
         ]
+        if self.measured is not None:
+            return [*said, f"grey: expected; {self.measured.band}"]
         grey = grey_curves(self.table())
         if grey and len(self.sizes) > 1:
             said.append(f"grey: {', '.join(grey)}; circles: the lead changes")
@@ -481,8 +499,10 @@ class CollectiveTimes(Answer):
 
     def parts(self) -> Parts:
         """Return bus bandwidth by size, or bars of the algorithms at the only one."""
-        from netloom.drawing.collectives import bandwidth_bars, bandwidth_curves
+        from netloom.drawing.collectives import bandwidth_bars, bandwidth_curves, measured_curves
 
+        if self.measured is not None:
+            return {"bus bandwidth": measured_curves(self.measured.curves(), self.collective)}
         if len(self.sizes) == 1:
             fastest = self.at(self.sizes[0])[0].algorithm
             return {"algorithms": bandwidth_bars(self.table(), fastest)}
@@ -497,6 +517,27 @@ def fastest_first(points: Iterable[Point], size: float, order: str = GIVEN) -> l
     """Return all algorithms of messages at a size, the fastest first. Of equal ones the first."""
     here = (each for each in points if (each.size, each.order) == (size, order))
     return sorted((each for each in here if each.algorithm != PHASES), key=attrgetter("seconds"))
+
+
+def _fastest_run(
+    ready: PreparedCollective, points: Iterable[Point]
+) -> tuple[Point, collectives.Algorithm]:
+    """Return the fastest algorithm at the largest size of those that are run one by one."""
+    run = {each.name: each for each in ready.algorithms}
+    for best in fastest_first(points, ready.sizes[-1]):
+        if best.algorithm in run:
+            return best, run[best.algorithm]
+    found = f"{listed(ready.library_names)}, whose messages are not run one by one"
+    raise InputError("algorithm", found, "another beside it, such as ring")
+
+
+def _by_algorithm(points: Iterable[Point]) -> dict[str, dict[float, float]]:
+    """Return the seconds of each algorithm of messages by size, with ranks as given."""
+    found: dict[str, dict[float, float]] = {}
+    for each in points:
+        if each.order == GIVEN and each.algorithm != PHASES:
+            found.setdefault(each.algorithm, {})[each.size] = each.seconds
+    return found
 
 
 def _near(point: Point) -> str:
@@ -558,7 +599,7 @@ GOAL = outputs.Output(
 
 @asks(
     CollectiveQuestion,
-    prepare=prepare,
+    prepare=prepare_measured,
     title="Algorithms of a collective",
     example="netloom collective all-reduce --size 1KB:1GB --on torus:8x8x8",
     page="which-all-reduce.md",
@@ -569,6 +610,7 @@ GOAL = outputs.Output(
         ),
         GOAL,
         outputs.perfetto_output(_refuse_cycles),
+        FIT,
         outputs.SAVE_MAPPING,
         outputs.rank_file_output(_refuse_ranks, lambda answer: np.unique(answer.ready.host_of)),
     ),
@@ -592,6 +634,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     bound = ready.bound(question.collective, question.root, ready.host_of)
     named = question.algorithm != "all"
     points, stuck = _timed(ready, ready.algorithms, bound, named=named)
+    points += _expected(ready, bound)
     if (exchange := ready.exchange) is not None:
         with patience(f"Compiling {counted(len(exchange), 'connection', ',')}"):
             plans = phase_plans(
@@ -620,9 +663,9 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
             points.append(_point(ready, bound, size, plan.timed(size), ran))
     last = ready.sizes[-1]
     best = fastest_first(points, last)[0]
-    algorithm = ready.named(best.algorithm)
     better = None
     if question.reorder:
+        best, algorithm = _fastest_run(ready, points)
         runner = ready.runner(ready.host_of)
         better = reordered(algorithm, runner, best.size, best.seconds, seed=question.seed)
         if better.better:
@@ -647,7 +690,11 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     if (unbroken := ready.whole) is not None:
         least = unbroken.bound(question.collective, question.root, unbroken.host_of)
         there, _ = _timed(unbroken, unbroken.algorithms, least, named=named)
-        same = unbroken.runner(ready.host_of).timed(algorithm, last).seconds
+        if best.algorithm in ready.library_names:
+            same = None
+        else:
+            runner, algorithm = unbroken.runner(ready.host_of), ready.named(best.algorithm)
+            same = runner.timed(algorithm, last).seconds
         network, hosts = ready.network, np.unique(unbroken.host_of).tolist()
         run_here = {each.name for each in ready.algorithms} - left_out.keys()
         whole = Whole(
@@ -700,6 +747,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         left_out=left_out,
         phases=_phases(points, ready.sizes),
         whole=whole,
+        measured=_measured(question, ready, points),
         note=" ".join(f"{each}." for each in notes) or None,
         points=tuple(points),
         ready=ready,
@@ -722,7 +770,7 @@ def _timed(
     """
     runner = ready.runner(ready.host_of if host_of is None else host_of)
     found, stuck, steps = list[Point](), dict[str, str](), len(ready.sizes) + 1
-    what = f"{algorithms[0].collective} on {ready.network.name}"
+    what = f"{ready.collective} on {ready.network.name}"
     with counting(len(algorithms) * steps, what) as tell:
         for place, each in enumerate(algorithms):
             tell(place * steps)
@@ -751,6 +799,45 @@ def _timed(
     return found, stuck
 
 
+def _measured(
+    question: CollectiveQuestion, ready: PreparedCollective, points: Sequence[Point]
+) -> Measured | None:
+    """Return what was measured, beside ``points`` and those of runs of fewer ranks."""
+    times = {len(ready.host_of): _by_algorithm(points)}
+    for _, part in ready.runs:
+        if (ranks := len(part.host_of)) not in times:
+            least = part.bound(question.collective, question.root, part.host_of)
+            timed, _ = _timed(part, part.algorithms, least, named=question.algorithm != "all")
+            times[ranks] = _by_algorithm([*timed, *_expected(part, least)])
+    if not ready.runs:
+        return None
+    found = compared(question, ready, times)
+    if ready.library is None or found.wrong[0] != SLOW:
+        return found
+    return with_causes(found, explained(found.points, question.collective, ready.library))
+
+
+def _expected(ready: PreparedCollective, bound: LeastTime) -> list[Point]:
+    """Return what algorithms take as libraries run them on computers with an inside."""
+    found = list[Point]()
+    for name in ready.library_names:
+        assert ready.library is not None
+        which = ready.collective, name
+        crossed = ready.library.crossed(*which)
+        ran = {
+            "algorithm": name,
+            "order": GIVEN,
+            "empty_seconds": ready.library.timed(*which, 0.0).seconds,
+            "steps": round(sum(ready.library.hops(*which))),
+            "num_messages": crossed.pairs,
+            "inside_share": None if ready.node_of_host is None else crossed.free,
+            "at_once": False,
+        }
+        for size in ready.sizes:
+            found.append(_point(ready, bound, size, ready.library.timed(*which, size), ran))
+    return found
+
+
 def _point(
     ready: PreparedCollective,
     bound: LeastTime,
@@ -760,8 +847,8 @@ def _point(
 ) -> Point:
     """Return what one run of an algorithm comes to. ``ran``: its figures that any size shares."""
     speed, least = size / run.seconds if size else None, bound.seconds(size)
-    (algorithm, *_), ranks = ready.algorithms, len(ready.host_of)
-    bus = None if speed is None else speed * bus_factor(algorithm.collective, ranks)
+    ranks = len(ready.host_of)
+    bus = None if speed is None else speed * bus_factor(ready.collective, ranks)
     busy = run.link_seconds / run.seconds if run.seconds else 0.0
     held_by = "channel" if busy >= MOSTLY else "waiting"
     if ran["empty_seconds"] >= MOSTLY * run.seconds:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import Field, SkipValidation
+from pydantic import Field, SkipValidation, model_validator
 
 from netloom.base import units
-from netloom.base.arrays import Ints
+from netloom.base.arrays import Ints, distinct
 from netloom.base.errors import InputError
 from netloom.base.spec import MAX_ELEMENTS
 from netloom.base.units import parse_seconds
 from netloom.base.words import listed
 from netloom.machines import Machine
+from netloom.machines.libraries import ROWS as OF_LIBRARIES, Library
+from netloom.machines.logs import Log, read_logs
 from netloom.machines.named_machines import (
     ASSUMED,
     COST_FIELDS,
     Clock,
     clock_of,
     clock_of_engine,
+    with_channels,
     with_latencies,
 )
 from netloom.mapping.allocation import place_program
@@ -38,7 +42,7 @@ from netloom.simulation.network.routers import Router
 from netloom.topology import Topology
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import MOST_RANKS, ROOTED, algorithms_of
-from netloom.workload.programs.collectives.program import parse_sizes
+from netloom.workload.programs.collectives.program import bus_factor, parse_sizes
 from netloom.workload.traffic.stream import LONGEST
 
 if TYPE_CHECKING:
@@ -54,6 +58,9 @@ FLIT_BYTES = 64
 
 MOST_WORK = 5e8
 """Most flits times channels of all runs of a question: a minute or two."""
+
+MOST_BESIDE = 512
+"""Most ranks of algorithms that nobody named, beside those of libraries."""
 
 MOST_ROWS = 2**21
 """Most messages of all runs of a question."""
@@ -83,6 +90,7 @@ class WhichCollective(Question, panel="Collective"):
         "Collective: all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, reduce, "
         "gather, scatter or barrier.",
         kw_only=False,
+        follows="measured",
     )
     size: Sizes = option(
         "Sizes as nccl-tests count them: 64MB, 1KB,1MB, or 1KB:1GB (by 4; 1KB:1GB:2 by 2).",
@@ -91,6 +99,9 @@ class WhichCollective(Question, panel="Collective"):
     algorithm: str = option("Algorithms: all, or some by name (ring,bruck,swing).", default="all")
     ranks: Annotated[int, Field(ge=1, le=MOST_RANKS)] | None = option(
         "Number of ranks.", default=None, shown_default="as many as the nodes take"
+    )
+    measured: str | PathLike[str] | list[Any] | None = option(
+        "Files of measured times: nccl-tests, OSU or CSV.", default=None, several=True, file=True
     )
     root: int = option(
         "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
@@ -113,6 +124,19 @@ class WhichCollective(Question, panel="Collective"):
         ge=0,
         le=1,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_logs(cls, asked: Any) -> Any:
+        """Return the fields, with the collective of measured times if none is asked for."""
+        if not isinstance(asked, dict) or asked.get("collective") or not asked.get("measured"):
+            return asked
+        names = {run.collectives for run in logs_of(asked["measured"])}
+        if len(names) != 1 or len(min(names)) != 1:
+            seen = listed(sorted({each for some in names for each in some}), 9, "or")
+            found = f"none, and measured times of {seen or 'no known one'}"
+            raise InputError("collective", found, "its name, before the options")
+        return asked | {"collective": min(names)[0]}
 
 
 class FlitsAndCycles(
@@ -173,6 +197,12 @@ class CollectiveQuestion(
     """A collective on a network, by each algorithm and size."""
 
 
+def logs_of(paths: Any) -> list[Log]:
+    """Return the runs of one file of measured times, or of several."""
+    several = paths if isinstance(paths, list | tuple) else [paths]
+    return [run for path in several for run in read_logs(path)]
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedCollective:
     """What a question names, read and built once.
@@ -193,16 +223,25 @@ class PreparedCollective:
     node_of_host
         int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
         None if they do, or each node has one host.
+    collective
+        Which it is.
     sizes
         Bytes, rising.
     algorithms
         Those that are run.
     left_out
         Those that are not, and why.
+    library, library_names
+        What runs collectives as libraries do on computers with an inside, and its algorithms that
+        are timed. None where computers have no inside.
     exchange
         Connections between hosts that are compiled into phases. None if none are.
     whole
         The same on the network without its failures, by the same routing. None if there are none.
+    machine
+        The machine, if the network is one.
+    runs
+        Measured runs, and what is ready for ranks as many as theirs.
     """
 
     flows: engines.PreparedFlows
@@ -211,11 +250,16 @@ class PreparedCollective:
     flit_source: str
     host_of: Ints
     node_of_host: Ints | None
+    collective: str
     sizes: tuple[float, ...]
     algorithms: tuple[Algorithm, ...]
     left_out: dict[str, str]
+    library: Library | None = None
+    library_names: tuple[str, ...] = ()
     exchange: Connections | None = None
     whole: PreparedCollective | None = None
+    machine: Machine | None = None
+    runs: tuple[tuple[Log, PreparedCollective], ...] = ()
 
     @property
     def shown(self) -> engines.PreparedFlows | engines.PreparedNetwork:
@@ -244,10 +288,16 @@ class PreparedCollective:
         """Return what no algorithm, order or routing can beat."""
         from netloom.phases.collectives.trees import least_time
 
-        clock = self.clock
+        clock, network = self.clock, self.network
+        if self.library is not None and self.library.adding and collective == "all-reduce":
+            # where switches add, a GPU sends its vector once and receives the sum once
+            ranks, inner = len(host_of), network.whole.inner_channels
+            less = np.where(inner, bus_factor(collective, ranks), 1.0)
+            rates = network.whole.channel_bandwidth * less
+            network = with_channels(network, rates, network.whole.channel_cycles)
         return least_time(
             collective,
-            self.network,
+            network,
             host_of,
             root=root,
             bytes_per_second=clock.bytes_per_second,
@@ -338,9 +388,20 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     host_of = place_program(question.mapping, ring(ranks), topology, **where)
     check_apart(topology, host_of)
     alone = topology.num_nodes == topology.num_hosts
-    owner = None if question.count_inside_nodes or alone else topology.local_group
+    group = topology.local_group
+    alone |= len(distinct(group)) == topology.num_hosts  # the network shows the inside of nodes
+    owner = None if question.count_inside_nodes or alone else group
     runner = _of_flows(flows, host_of, owner)
-    algorithms, left_out = _algorithms(question, known, topology, runner, len(sizes))
+    library, library_names = _library(question, flows, host_of, machine)
+    beside = ""
+    if library_names and question.algorithm == "all":
+        if machine and machine.protocols:
+            beside = "no protocols of the machine; name it to run it"
+        elif ranks > MOST_BESIDE:
+            beside = f"more than {MOST_BESIDE} ranks, message by message; name it to run it"
+    algorithms, left_out = tuple[Algorithm, ...](), dict.fromkeys(known, beside)
+    if not beside:
+        algorithms, left_out = _algorithms(question, known, library_names, runner, len(sizes))
     program, flit_source = None, ""
     if question.engine != "flow":
         program, flit_source = _in_cycles(question, flows, runner, machine, algorithms, sizes)
@@ -359,9 +420,13 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
         flit_source=flit_source,
         host_of=host_of,
         node_of_host=owner,
+        collective=question.collective,
         sizes=sizes,
         algorithms=algorithms,
         left_out=left_out,
+        library=library,
+        library_names=library_names,
+        machine=machine,
     )
     return replace(found, exchange=_exchange(question, found))
 
@@ -392,24 +457,68 @@ def names_of(algorithm: str) -> list[str]:
     return list(dict.fromkeys(each.strip() for each in algorithm.split(",")))
 
 
+def _library(
+    question: CollectiveQuestion,
+    flows: engines.PreparedFlows,
+    host_of: Ints,
+    machine: Machine | None,
+) -> tuple[Library | None, tuple[str, ...]]:
+    """Return what runs collectives as libraries do, and which algorithms. None if nothing does."""
+    named = [each for each in names_of(question.algorithm) if each in OF_LIBRARIES]
+    topology, wanted = flows.topology, "engine flow"
+    try:
+        if question.engine != "flow":
+            raise InputError("algorithm", f"{listed(named)} with engine {question.engine}", wanted)
+        if topology.num_nodes == topology.num_hosts:
+            wanted = "computers of several hosts, such as rail:1x4x8x2"
+            raise InputError("algorithm", f"{listed(named)} on {topology.name}", wanted)
+        assert flows.clock is not None
+        computer, costs = machine and machine.computer, flows.clock.costs
+        adding = computer.adding_bytes_per_us if computer else None
+        library = Library.of(
+            flows.links,
+            flows.routing,
+            host_of,
+            cards=computer.cards if computer else None,
+            protocols=machine.protocols if machine else (),
+            overhead=flows.clock.overhead_seconds,
+            start=costs.start_seconds if costs else 0.0,
+            adding=adding and adding * 1e6,
+        )
+    except InputError:
+        if named:
+            raise
+        return None, ()
+    able = library.algorithms(question.collective)
+    if unable := [each for each in named if each not in able]:
+        found = f"{unable[0]} of {question.collective} here"
+        raise InputError("algorithm", found, listed(able, last="or") or "others")
+    return library, tuple(named) or (able if question.algorithm == "all" else ())
+
+
 def _algorithms(
     question: CollectiveQuestion,
     known: Sequence[str],
-    topology: Topology,
+    of_library: Sequence[str],
     runner: Runner,
     sizes: int,
 ) -> tuple[tuple[Algorithm, ...], dict[str, str]]:
     """Return the algorithms that are run, and why others are not."""
     named = question.algorithm != "all"
-    names = [each for each in names_of(question.algorithm) if each != PHASES] if named else known
+    apart, names = (PHASES, *of_library), list(known)
+    if named:
+        names = [each for each in names_of(question.algorithm) if each not in apart]
+        if not names and of_library:
+            return (), {}
     if named and not names:
         wanted = f"{PHASES} beside messages, such as {known[0]},{PHASES}"
         raise InputError("algorithm", f"{PHASES} alone", wanted)
     unknown = [each for each in names if each not in known]
     if unknown:
         more = f", {PHASES}" * (question.collective in OF_PHASES)
-        wanted = f"for {question.collective}: all, {', '.join(known)}{more}"
+        wanted = f"for {question.collective}: all, {', '.join((*known, *of_library))}{more}"
         raise InputError("algorithm", f"'{unknown[0]}'", wanted)
+    topology = runner.links.topology
     alone = runner.links.end_channels or topology.ports_listed
     fits = {"root": question.root} | fits_of(topology, runner.host_of)
     fits["several_ports"] = runner.links.hosts_are_faster or not alone
@@ -438,7 +547,7 @@ def _algorithms(
             left_out[name] = str(why)
             continue
         found.append(each)
-    if not found:
+    if not found and not of_library:
         why = "; ".join(f"{name}: {said}" for name, said in left_out.items())
         none = f"none that can be run ({why})"
         raise InputError("algorithm", none, "fewer ranks, or one by name")

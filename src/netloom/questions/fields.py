@@ -62,7 +62,7 @@ PROGRAM = (
     "Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open MPI .prof "
     "files, a spec such as hypercube:10, or a graph."
 )
-NETWORK = "Network (torus:4x4x4, leaf-spine:8x4x8, graph:FILE), machine name, or topology."
+NETWORK = "Network (torus:4x4x4, leaf-spine:8x4x8@dgx-h100, graph:FILE), machine, or topology."
 
 
 class OnNetwork(Question, panel="Network"):

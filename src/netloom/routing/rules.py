@@ -50,7 +50,9 @@ from netloom.routing.ragged import (
     HASHED,
     SALTED,
     WHOLE,
+    Legs,
     Paths,
+    inside_and_out,
     legs,
     path_offsets,
     router_pairs,
@@ -156,6 +158,7 @@ class DimensionOrder(ByTarget):
         """
         router = np.arange(topology.num_hosts)
         router[topology.port_host[::-1]] = topology.ejection_router[::-1]
+        router = topology.switch_of[router]
         coordinates = np.stack(np.unravel_index(router, dimensions(topology)))
         return np.asarray(places_among(router) + coordinates.sum(axis=0))
 
@@ -334,7 +337,8 @@ def ordered_ways(topology: Topology, order: Sequence[int] = ()) -> Ways:
     sides = dimensions(topology)
     assert sides, f"{topology.name} has no dimensions"
     wanted, ways = full_order(order, len(sides)), shortest_ways(topology.routers)
-    axis, _ = channel_axes(ways.source, ways.target, sides)
+    of = topology.switch_of
+    axis, _ = channel_axes(of[ways.source], of[ways.target], sides)
     return ways._replace(rank=np.argsort(wanted).astype(np.int32)[axis])
 
 
@@ -356,7 +360,7 @@ def group_ways(topology: Topology, asked: str) -> Ways:
     shape = family_of(topology)
     if not isinstance(shape, DragonflyShape):
         raise InputError("routing", f"{asked} on {topology.name}", "a dragonfly or dragonfly+")
-    group = 1 + np.arange(topology.num_routers, dtype=np.int32) // np.int32(shape.routers)
+    group = (1 + topology.switch_of // shape.routers).astype(np.int32)
     return shortest_ways(topology.routers)._replace(group=group)
 
 
@@ -654,7 +658,8 @@ def host_routers(topology: Topology, asked: str) -> Ints:
         If there are none, naming the routing that is ``asked`` for.
     """
     both = np.intersect1d(topology.injection_router, topology.ejection_router)
-    both = both[topology.routers.vertex_up[both]]
+    both = distinct(topology.switch_of[both[topology.inner_part[both] < 0]])
+    both = both[topology.routers.vertex_up[both]].astype(np.int32)
     if not len(both):
         found = f"{asked} on {topology.name}, where packets enter and leave by different routers"
         raise InputError("routing", found, "routers by which packets enter and leave")
@@ -1061,10 +1066,11 @@ class OfTrees(Rule):
     def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
         """Return the path of every pair of hosts: one of them says its number."""
         shape = whole_tree(topology, self)
-        start, end = host_places(topology)[sources], host_places(topology)[targets]
+        start, end, ends = _tree_pairs(topology, sources, targets)
         below = np.array([prod(shape.parents[:level]) for level in range(shape.levels + 1)])
         steps = np.stack([below[:-1], below[1:], below[1:]])
-        return _walk(topology, steps, start, end, end if isinstance(self, DModK) else start)
+        keys = (end if isinstance(self, DModK) else start) // shape.sharing
+        return _by_ports(_walk(topology, steps, start, end, keys), ends)
 
 
 @dataclass(frozen=True)
@@ -1098,7 +1104,7 @@ class RandomUp(OfTrees, Named, name="nca", several=True):
     def paths(self, topology: Topology, sources: Ints, targets: Ints) -> Paths:
         """Return all paths of every pair of hosts. InputError: more than ``MOST_PATHS``."""
         shape = whole_tree(topology, self)
-        start, end = host_places(topology)[sources], host_places(topology)[targets]
+        start, end, ends = _tree_pairs(topology, sources, targets)
         steps, ways = random_steps(shape)
         levels = _levels(shape, start, end)
         counts = np.array(ways)[levels]
@@ -1106,17 +1112,17 @@ class RandomUp(OfTrees, Named, name="nca", several=True):
         check_paths(total, f"routing {self} on {topology.name}")
         pair = np.arange(len(start), dtype=np.int32).repeat(counts)
         found = _walk(topology, steps, start[pair], end[pair], places_within(counts))
-        return replace(found, pair=pair, probability=(1 / counts)[pair])
+        return _by_ports(replace(found, pair=pair, probability=(1 / counts)[pair]), ends)
 
     def drawn(
         self, topology: Topology, sources: Ints, targets: Ints, rng: np.random.Generator
     ) -> Paths:
         """Return one path of every pair of hosts."""
         shape = whole_tree(topology, self)
-        start, end = host_places(topology)[sources], host_places(topology)[targets]
+        start, end, ends = _tree_pairs(topology, sources, targets)
         steps, ways = random_steps(shape)
         keys = rng.integers(0, np.array(ways)[_levels(shape, start, end)])
-        return _walk(topology, steps, start, end, keys)
+        return _by_ports(_walk(topology, steps, start, end, keys), ends)
 
 
 def random_steps(shape: TreeShape) -> tuple[Ints, list[int]]:
@@ -1150,6 +1156,24 @@ def host_places(topology: Topology) -> Ints:
     return places
 
 
+def _tree_pairs(topology: Topology, sources: Ints, targets: Ints) -> tuple[Ints, Ints, Legs | None]:
+    """Return the places of sources and targets in a tree, and their ports if some are inside.
+
+    A target inside the computer of its source has the place of that: their path has no hop.
+    """
+    place = host_places(topology)
+    if inside_and_out(topology) is None:
+        return place[sources], place[targets], None
+    ends = legs(topology, sources, targets)
+    inner = topology.inner_part[ends.entry] >= 0
+    return place[sources], place[np.where(inner, sources, targets)], ends
+
+
+def _by_ports(found: Paths, ends: Legs | None) -> Paths:
+    """Return paths with these ports if there are any."""
+    return found if ends is None else ends.around(found)
+
+
 def tree_index(topology: Topology) -> tuple[Ints, ...]:
     """Return a tree as flat arrays, for the kernels: its channels by the places of their ends.
 
@@ -1172,7 +1196,9 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     first_up = offsets_of(sizes)[:-1]
     wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
     given = topology.source_end.astype(np.int64) * topology.num_ends + topology.target_end
-    order, there = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
+    given[topology.inner_channels] = topology.num_ends**2  # behind all others
+    order = np.argsort(wanted, kind="stable")
+    there = np.argsort(given, kind="stable")[: len(order)]
     assert np.array_equal(wanted[order], given[there]), f"{topology.name} is not the tree it says"
     channel_at = np.empty(len(wanted), np.int32)
     beyond = there - topology.num_network_channels

@@ -58,6 +58,8 @@ class TreeShape:
         otherwise. None where place and number are the same.
     host_at
         The same of hosts.
+    sharing
+        How many hosts share a network card, and thereby the number by which routings choose ways.
     """
 
     children: tuple[int, ...]
@@ -65,6 +67,7 @@ class TreeShape:
     parallel: tuple[int, ...]
     router_at: Ints | None = None
     host_at: Ints | None = None
+    sharing: int = 1
 
     @property
     def levels(self) -> int:
@@ -199,6 +202,8 @@ class Topology:
     switches
         The vertices of a direct network that only forward, ascending: a file that joins hosts to
         each other has switches too. Only collectives and traces as flows take such networks.
+    cards
+        int32[], the routers that are network cards, which several hosts of a computer share.
     counts_inside
         Whether messages between hosts of one node use the network. See ``local_group``.
     """
@@ -227,6 +232,7 @@ class Topology:
     kept_channels: Ints | None = field(default=None, repr=False)
     failed_nodes: tuple[int, ...] = ()
     switches: tuple[int, ...] = ()
+    cards: Ints = field(default_factory=lambda: NO_INT32S, repr=False)
     counts_inside: bool = False
 
     def __post_init__(self) -> None:
@@ -360,17 +366,61 @@ class Topology:
             return np.arange(self.num_hosts, dtype=np.int32)
         if self.unbroken is not None:
             return self.unbroken.local_group
+        inner = self.inner_part[self.injection_router] >= 0
+        drawn = np.isin(node, node[self.port_host[inner]])  # whose inside the network shows
+        alone = self.num_nodes + np.arange(self.num_hosts, dtype=np.int32)
+        return np.where(drawn, alone, node).astype(np.int32)
+
+    @cached_property
+    def inner_part(self) -> Ints:
+        """int64[num_routers], the part of each router inside a computer. −1 of the network's.
+
+        Routers inside a computer lead to hosts of this computer alone, and to several.
+
+        Examples
+        --------
+        >>> from netloom.topology import topology
+        >>> topology("leaf-spine:2x1x2@2x2x9").inner_part
+        array([-1, -1, -1,  1,  2])
+        """
+        if self.num_nodes == self.num_hosts:
+            return np.full(self.num_routers, -1, np.int64)
         part = joined(self.num_routers, self.channel_source, self.channel_target)
+        if self.unbroken is not None:
+            return np.where(self.unbroken.inner_part >= 0, part, -1)
         count = int(part.max(initial=-1)) + 1
-        owner, reached = node[self.port_host], part[self.injection_router]
+        owner, reached = self.node_of_host[self.port_host], part[self.injection_router]
         first, last = np.full(count, self.num_nodes), np.full(count, -1)
         np.minimum.at(first, reached, owner)
         np.maximum.at(last, reached, owner)
         hosts = np.unique(np.stack([reached, self.port_host]), axis=1)[0]
         own = (first == last) & (np.bincount(hosts, minlength=count) > 1)
-        drawn = np.isin(node, first[own])  # hosts of nodes whose inside the network shows
-        alone = self.num_nodes + np.arange(self.num_hosts, dtype=np.int32)
-        return np.where(drawn, alone, node).astype(np.int32)
+        return np.where(own[part], part, -1)
+
+    @cached_property
+    def switch_of(self) -> Ints:
+        """int64[num_routers], the router that each is, or that a card is joined to. −1 if inner.
+
+        Families number these routers.
+
+        Examples
+        --------
+        >>> from netloom.topology import topology
+        >>> topology("leaf-spine:2x1x2@4x2x9").switch_of
+        array([ 0,  1,  2,  0,  0,  1,  1, -1, -1])
+        """
+        whole = self.whole
+        found = np.where(whole.inner_part < 0, np.arange(self.num_routers), -1)
+        leaves = np.isin(whole.channel_source, whole.cards)
+        found[whole.channel_source[leaves]] = whole.channel_target[leaves]
+        return found
+
+    @property
+    def inner_channels(self) -> Bools:
+        """bool[num_channels], the channels inside computers."""
+        inner = np.zeros(self.num_ends, np.bool_)
+        inner[self.num_ends - self.num_routers :] = self.inner_part >= 0
+        return inner[self.source_end] | inner[self.target_end]
 
     def crosses(self, source: Ints, target: Ints) -> Bools:
         """Return which messages from hosts to hosts use the network, bool[]. See ``local_group``.

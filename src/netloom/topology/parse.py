@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Callable
 from keyword import iskeyword
+from os.path import isfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.base.errors import InputError
@@ -22,6 +23,7 @@ from netloom.topology import families
 from netloom.topology.core import Topology
 from netloom.topology.folded import folded
 from netloom.topology.graph import graph_topology, read_graph
+from netloom.topology.inside import numbered
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -174,6 +176,9 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
     """
     if not isinstance(spec, str):
         return graph_topology(spec)
+    base, inside = at_computers(spec)
+    if inside:
+        return numbered(topology(base), inside, spec)
     name, argument = split_spec(spec)
     if name not in SPECS:
         known = {f"{each}:{argument}": each for each in SPECS}
@@ -205,6 +210,21 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
     return found.make(**values, name=f"{name}:{re.sub(LEADING, '', written)}")
 
 
+def at_computers(spec: str) -> tuple[str, str]:
+    """Return the network of a spec, and what it says of computers behind an ``@``. "" if nothing.
+
+    Examples
+    --------
+    >>> at_computers("leaf-spine:4x4x8@dgx-h100"), at_computers("torus:8x8")
+    (('leaf-spine:4x4x8', 'dgx-h100'), ('torus:8x8', ''))
+    """
+    base, at, inside = spec.rpartition("@")
+    named = at and split_spec(base)[0] in SPECS
+    if not named or isfile(split_spec(spec)[1]):  # noqa: PTH113 (any words may be no path)
+        return spec, ""
+    return base, inside
+
+
 def spec_by_name(spec: str) -> str:
     """Return the spec of a network with the names of its sides. The same if they have none.
 
@@ -214,12 +234,13 @@ def spec_by_name(spec: str) -> str:
     ('leaf-spine:leaves=32,spines=8,hosts=24', 'graph:my.txt')
     """
     said = ",".join(f"{side.name}={value}" for side, value in _said(spec))
-    return f"{split_spec(spec)[0]}:{said}" if said else spec
+    behind = spec[len(at_computers(spec)[0]) :]
+    return f"{split_spec(spec)[0]}:{said}{behind}" if said else spec
 
 
 def _said(spec: str) -> list[tuple[Side, str]]:
     """Return the sides of a network, and what its spec says of each. None if it has none."""
-    name, argument = split_spec(spec)
+    name, argument = split_spec(at_computers(spec)[0])
     if name not in SPECS or not SPECS[name].sides:
         return []
     sides = {side.name: side for side in sides_of(SPECS[name].sides)}
@@ -235,12 +256,15 @@ def spec_in_words(spec: str) -> str:
     ('32 leaves, 24 spines, 8 hosts per leaf', '')
     >>> spec_in_words("rail:1x2x4x2/1")
     '1 unit, 2 computers per unit, 4 rails, 2 spines, 1 cable between each leaf and spine'
+    >>> spec_in_words("leaf-spine:4x2x8@dgx-h100")
+    '4 leaves, 2 spines, 8 cards per leaf'
     """
-    return ", ".join(
+    found = ", ".join(
         f"{value} {_one(side.words) if value == '1' else side.words}"
         for side, value in _said(spec)
         if side.name not in UNCOUNTED
     )
+    return found.replace("host", "card") if at_computers(spec)[1] else found
 
 
 def spec_table() -> str:
@@ -257,6 +281,8 @@ def spec_table() -> str:
         # the form that says most, with the names of its sides
         named = f"`{max(map(spec_by_name, spec.forms), key=len)}`" if spec.sides else ""
         rows.append(f"| {forms} | {spec.says} | {named} |")
+    forms = "`leaf-spine:8x4x8@dgx-h100`, `fat-tree:4x3@my.toml`, `leaf-spine:8x4x8@8x8x9`"
+    rows.append(f"| {forms} | behind any network, its hosts being cards: {BEHIND} | |")
     return "\n".join(rows)
 
 
@@ -335,6 +361,12 @@ SPECS = {row[0][0].partition(":")[0]: Spec(*row) for row in (
      _fabric),
 )}  # fmt: skip
 """Every name of a network, once."""
+
+BEHIND = (
+    "computers of a machine, by name or file, or their GPUs, cards and the rate of a GPU inside, "
+    "that of a card being 1"
+)
+"""What an ``@`` says, for the table of networks."""
 
 TOPOLOGIES = f"torus:4x4x4, fat-tree:4x3 or the like, of {', '.join(SPECS)}"
 """All names, for messages."""

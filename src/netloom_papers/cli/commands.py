@@ -15,10 +15,15 @@ from netloom.base.errors import InputError
 from netloom.cli import edge
 from netloom.cli.commands import HelpedCommand, HelpedGroup
 
+MACHINES = "machines"
+"""What ``validate`` calls those that people measured."""
+
 Files: TypeAlias = list[tuple[Callable[[Any, Path], str], Path | None]]
 """What writes a result, and where. None: nowhere."""
 
-Paper = Annotated[str, Argument(help="Paper, such as chittor (default: all).")]
+Paper = Annotated[
+    str, Argument(help="Paper, such as chittor (default: all), or machines that people measured.")
+]
 Reference = Annotated[
     Path | None, Option(help="Table of another simulator's results, for validate router.")
 ]
@@ -32,13 +37,23 @@ Rows = Annotated[Path | None, _file("Table of all rows (.csv or .parquet).", "--
 Markdown = Annotated[
     Path | None, _file("Page (.md): rates by kind, counts by table, and all rows outside.")
 ]
+Data = Annotated[
+    Path | None,
+    Option(help="Folder of tables and sets.toml, for validate machines (default: netloom's own)."),
+]
+Predicted = Annotated[
+    Path | None,
+    _file("Picture of predicted against measured times, for validate machines.", "--plot"),
+]
 
 
 def validate(
     paper: Paper = "",
     reference: Reference = None,
+    data: Data = None,
     csv: Rows = None,
     markdown: Markdown = None,
+    plot: Predicted = None,
     as_json: edge.AsJson = False,
 ) -> None:
     """Recompute results of papers and other implementations, and show both side by side.
@@ -48,8 +63,11 @@ def validate(
 
     Exits with 1 when a number falls outside its tolerance, unless it is known not to reproduce
     and says why.
+
+    Of machines, measured times stand beside those that netloom predicts, and beside the least
+    possible ones. Exits with 1 if one of these is above its measured time.
     """
-    from netloom.drawing.save import check_table, check_writable
+    from netloom.drawing.save import check_picture, check_table, check_writable
 
     if csv is not None:
         check_table(csv)
@@ -57,15 +75,44 @@ def validate(
         if markdown.suffix != ".md":
             raise InputError(str(markdown), f"suffix '{markdown.suffix}'", ".md")
         check_writable(markdown)
+    if plot is not None:
+        check_picture(plot)
+    if paper == MACHINES:
+        if reference is not None:
+            raise InputError("reference", f"one for {MACHINES}", "none")
+        _validate_machines(data, csv, markdown, plot, as_json=as_json)
+        return
+    for name, given in (("data", data), ("plot", plot)):
+        if given is not None:
+            raise InputError(name, f"'{given}'", f"it with validate {MACHINES} only")
     with edge.compilation_announced():
         from netloom_papers.cli.show_study import of_validation
-        from netloom_papers.ledger import validate as recompute
+        from netloom_papers.ledger import page, validate as recompute
 
         result = recompute(paper, reference=None if reference is None else str(reference))
-        files: Files = [(_write_table, csv), (_write_page, markdown)]
+        files: Files = [(_write_table, csv), (partial(_write_page, page), markdown)]
         _tell(result, of_validation(result), files, as_json=as_json)
     if result.failures:
         raise Exit(1)
+
+
+def _validate_machines(
+    data: Path | None, csv: Path | None, markdown: Path | None, plot: Path | None, *, as_json: bool
+) -> None:
+    with edge.compilation_announced():
+        from netloom.pages import save_chart
+        from netloom_papers.cli.show_study import of_machines
+        from netloom_papers.measured_machines import chart, judge, page
+
+        found = judge(data)
+        files: Files = [
+            (_write_table, csv),
+            (partial(_write_page, page), markdown),
+            (lambda result, path: f"Picture: {save_chart(chart(result), path)}", plot),
+        ]
+        _tell(found, of_machines(found), files, as_json=as_json)
+    if found.violations:
+        raise Exit(edge.FAILED)
 
 
 def _tell(result: Any, lines: Iterable[Any], files: Files, *, as_json: bool, **more: str) -> None:
@@ -86,10 +133,9 @@ def _write_table(result: Any, path: Path) -> str:
     return f"Table: {save_table(result.table(), path)}"
 
 
-def _write_page(result: Any, path: Path) -> str:
+def _write_page(page: Callable[[Any], str], result: Any, path: Path) -> str:
     from netloom.base.textfiles import write_text
     from netloom.drawing.save import make_folder
-    from netloom_papers.ledger import page
 
     make_folder(path.parent)
     write_text(path, page(result))

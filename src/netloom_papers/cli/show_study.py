@@ -15,6 +15,7 @@ from netloom.questions.answers import Verdict
 from netloom.questions.terminal import HEAD, Column, column, columns_drawn
 from netloom_papers.exhibits import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot, grid
 from netloom_papers.ledger import RATES, Picture, Validation, grouped, rates_told
+from netloom_papers.measured_machines import CHOICE, SUMMARY, Account
 from netloom_papers.studies.running import StudyResult
 
 Lines: TypeAlias = Iterator[str | Text]
@@ -126,6 +127,18 @@ def point_by_point(plot: Plot) -> Grid:
     seen, names = {head for _, head in cells}, plot.table["series"].unique(maintain_order=True)
     heads = [head for name in names for head in (name, f"{name}, model") if head in seen]
     return grid(plot.title, cells, heads, plot.x)
+
+
+def of_machines(result: Account) -> Lines:
+    """Yield the errors by class of rows and size, and whether the right algorithms are named."""
+    if errors := result.summary():
+        heads = [head.lstrip(":") for head in SUMMARY]
+        yield from ("", *_table(heads, errors, ("size", "goal")))
+    if choice := result.choice():
+        said = (
+            "Cells in which the algorithm that netloom calls fastest takes at most 10 % longer than"
+        )
+        yield from ("", f"{said} the best measured one:", "", *_table(CHOICE, choice))
 
 
 def of_study(result: StudyResult) -> Lines:

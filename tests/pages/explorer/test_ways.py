@@ -10,7 +10,7 @@ from netloom.pages.explorer.network import Flows, View, loads_of, network_json, 
 from netloom.questions.answers import Verdict
 from netloom.routing import parse_routing, paths
 from netloom.topology import topology
-from tests.networks import TWO_WAY
+from tests.networks import COMPUTERS, TWO_WAY
 from tests.pages.explorer import decoded
 
 DGX = "fabric:examples/dgx-40.ibnetdiscover"
@@ -25,7 +25,7 @@ TABLED = [
     ("slim-fly:5/1", "minhop"),
     ("graph:examples/my-cluster.txt", "shortest-path"),
     ("torus:4x4", "layered"),
-    *((on, "minhop") for on in TWO_WAY),
+    *((on, "minhop") for on in TWO_WAY if on not in COMPUTERS),
 ]
 """Where the way of a packet depends on its destination alone."""
 
@@ -38,6 +38,7 @@ FOLLOWED = [
     ("torus:4x4", "valiant"),
     ("fat-tree:4x3", "s-mod-k"),
     ("jellyfish:12x3x2/7", "up-down"),
+    *((on, "minhop") for on in COMPUTERS),
 ]
 """Where it does not."""
 

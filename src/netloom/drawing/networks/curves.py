@@ -652,7 +652,8 @@ def _tree_levels(topology: Topology, shape: TreeShape) -> list[Column]:
         if shape.levels == 2:
             group = np.zeros(many, np.int64)
         routers = np.asarray(place[first + number], np.int64)
-        heading = f"level {level}", counted(many, "router", ",")
+        at = level - (shape.sharing > 1)
+        heading = f"level {at}" if at else "cards", counted(many, "router", ",")
         names: tuple[str, ...] = ()
         if shape.levels == 2:
             heading = _two_levels(many, level - 1, _hosts(hosts[routers]))
@@ -664,6 +665,13 @@ def _tree_levels(topology: Topology, shape: TreeShape) -> list[Column]:
                 heading = heading[0], f"{counted(pods, 'pod')} of {served}"
         columns.append(Column(routers, group, heading, names))
         first += many
+    inner = np.flatnonzero(topology.inner_part >= 0)
+    if len(inner):
+        routers, group, heading, names = columns[0]
+        apart = np.full(len(inner), group.max() + 1)
+        names = (*names, "inside") if names else names
+        both = np.append(routers, inner), np.append(group, apart)
+        columns[0] = Column(*both, heading, names)
     return columns
 
 
@@ -757,6 +765,8 @@ def uplink_matrices(traffic: Traffic, laid: Columns, left: float, top: float, ro
         return none
     at = len(laid.columns) // 2
     below, tops = laid.columns[at - 1], laid.columns[at]
+    linked = traffic.topology.inner_part[below.routers] < 0
+    below = below._replace(routers=below.routers[linked], group=below.group[linked])
     pods = len(np.unique(below.group)) > 1
     many = int(below.group.max()) + 1 if pods else len(below.routers)
     a_row, a_column = -(-many // MOST_BLOCKS), -(-len(tops.routers) // MOST_BLOCKS)
@@ -885,7 +895,7 @@ def ring_scene(traffic: Traffic, width: float) -> Scene:
         )
         note = f"global cables above {100 * HOT:.0f} % of the busiest channel only"
     left, top = (across + 30, TOP) if beside else (0.0, 2 * TOP + across + 16)
-    group = np.stack([routers.channel_source, routers.channel_target]).astype(np.int64)
+    group = traffic.topology.switch_of[[routers.channel_source, routers.channel_target]]
     group //= shape.routers
     matrix = _groups(traffic, group, left, top, width - left)
     words = base.words + matrix.words

@@ -17,7 +17,8 @@ import numpy as np
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.drawing.names import LINE, NAME_LINE, SIZE, fitted, width_of
 from netloom.drawing.networks.traffic import Traffic
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
+from netloom.topology.core import DragonflyShape, HyperXShape
 
 DISC = 9.0
 """Radius of the discs with the numbers of the busiest channels."""
@@ -390,8 +391,11 @@ def ports(traffic: Traffic) -> tuple[Ints, Ints]:
     All, or of each router and way the busiest.
     """
     network, shown = traffic.topology, traffic.hosts
-    router_of = np.concatenate([network.injection_router, network.ejection_router])
-    router = router_of[shown - network.num_network_channels].astype(np.int64)
+    into, out_of = network.injection_router, network.ejection_router
+    if isinstance(network.family, DragonflyShape | HyperXShape):
+        into, out_of = (_outer(network, each) for each in (into, out_of))
+    ends = network.switch_of[[network.routers.channel_source, network.routers.channel_target]]
+    router = np.concatenate([ends[0], into, out_of])[shown].astype(np.int64)
     if len(shown) > MOST_ALONE:
         ends = 2 * router + receives(traffic, shown)
         kept = np.sort(last_of(ends, np.arange(len(shown)))[0])
@@ -399,10 +403,20 @@ def ports(traffic: Traffic) -> tuple[Ints, Ints]:
     return shown, router
 
 
+def _outer(network: Topology, router: Ints) -> Ints:
+    """Return the router of a family that each port hangs on, that of its host for ports inside."""
+    at = network.switch_of[router]
+    of_host = np.full(network.num_hosts, -1)
+    of_host[network.port_host[at >= 0]] = at[at >= 0]
+    return np.where(at < 0, of_host[network.port_host], at)
+
+
 def receives(traffic: Traffic, channel: Ints) -> Bools:
-    """Return bool[n], which channels of hosts lead to hosts."""
+    """Return bool[n], which channels of hosts lead to hosts, or to their cards."""
     network = traffic.topology
-    return channel >= network.num_network_channels + network.num_ports
+    to_hosts = np.arange(network.num_channels) >= network.num_network_channels + network.num_ports
+    to_hosts[: network.num_network_channels] = np.isin(network.channel_target, network.cards)
+    return to_hosts[channel]
 
 
 def shares(group: Ints, *by: Ints | Floats | Bools) -> tuple[Floats, Floats]:

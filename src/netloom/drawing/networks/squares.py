@@ -512,9 +512,9 @@ def _sums(topology: Topology) -> list[Sums]:
     """
     cube, family = topology.routers, topology.family
     if isinstance(family, HyperXShape):
-        at = np.stack(np.unravel_index(cube.channel_source, family.sides))
-        to = np.stack(np.unravel_index(cube.channel_target, family.sides))
-        row = np.argmax(at != to, axis=0).astype(np.int64)
+        ends = topology.switch_of[[cube.channel_source, cube.channel_target]]
+        at, to = (np.stack(np.unravel_index(each, family.sides)) for each in ends)
+        row = np.where(ends[0] == ends[1], -1, np.argmax(at != to, axis=0))
         names = [f"dimension {axis}" for axis in range(len(family.sides))]
         what = [f"coordinate {axis}" for axis in range(len(family.sides))]
         return [

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats, Ints
+from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.units import size
 from netloom.base.words import begun, counted, number
 from netloom.contention.busiest import tie_named
@@ -152,12 +152,25 @@ class Traffic:
     @cached_property
     def between(self) -> Ints:
         """int64[n], those of ``there`` that join routers."""
-        return self.there[self.there < self.topology.num_network_channels]
+        return self.there[~self._of_hosts[self.there]]
 
     @cached_property
     def hosts(self) -> Ints:
         """int64[n], those of ``there`` that are hosts' own, to routers and from them."""
-        return self.there[self.there >= self.topology.num_network_channels]
+        return self.there[self._of_hosts[self.there]]
+
+    @cached_property
+    def _of_hosts(self) -> Bools:
+        """bool[num_channels], the channels of hosts, and of cards where routers have a family.
+
+        Cards of a tree are a level of its routers.
+        """
+        net, inside = self.topology, self.topology.routers
+        found = np.arange(net.num_channels) >= net.num_network_channels
+        if isinstance(net.family, DragonflyShape | HyperXShape):
+            ends = inside.channel_source, inside.channel_target
+            found[: len(ends[0])] = np.isin(ends, net.cards).any(axis=0)
+        return found
 
     @cached_property
     def mean(self) -> float:

@@ -129,7 +129,7 @@ def rank_kinds(topology: Topology) -> Ladder:
     inside, shape = topology.routers, rules.family_of(topology)
     if isinstance(shape, TreeShape) and not topology.broken:
         widths = [shape.width(level + 1) for level in range(shape.levels)]
-        rank = np.empty(topology.num_routers, np.int32)
+        rank = np.zeros(topology.num_routers, np.int32)
         places = slice(None) if shape.router_at is None else shape.router_at
         rank[places] = np.repeat(-np.arange(shape.levels), widths)
     else:
@@ -145,8 +145,8 @@ def group_kinds(topology: Topology) -> Ladder:
     """
     shape, inside = rules.family_of(topology), topology.routers
     assert isinstance(shape, DragonflyShape)
-    group, place = np.divmod(inside.channel_source, shape.routers)
-    goal = inside.channel_target // shape.routers
+    group, place = np.divmod(topology.switch_of[inside.channel_source], shape.routers)
+    goal = topology.switch_of[inside.channel_target] // shape.routers
     if not shape.leaves:
         return Ladder((group != goal).astype(np.int8), (0, 1), (False, False))
     kind = np.where(group != goal, 1, np.where(place < shape.leaves, 0, 2))
@@ -162,7 +162,9 @@ def ordered_kinds(topology: Topology, order: Sequence[int] = ()) -> Ladder:
     """
     sides, inside = rules.dimensions(topology), topology.routers
     wanted = tuple(order) or tuple(reversed(range(len(sides))))
-    axis, change = rules.channel_axes(inside.channel_source, inside.channel_target, sides)
+    of = topology.switch_of
+    ends = of[inside.channel_source], of[inside.channel_target]
+    axis, change = rules.channel_axes(*ends, sides)
     place = np.argsort(wanted)[axis].astype(np.int8)
     if rules.is_hyperx(topology):
         return Ladder(place, tuple(range(len(sides))), (False,) * len(sides))
@@ -207,10 +209,22 @@ def detour_lists(detour_class: Ints, lists: Sequence[Sequence[Ints]]) -> dict[st
 
 
 def lists_by_group(group: NDArray[Any], goals: Sequence[Ints]) -> dict[str, Any]:
-    """Return lists by the group of the router where packets draw. None in the exit's group."""
+    """Return lists by the group of the router where packets draw. None in the exit's group.
+
+    None to routers of group -1, which are inside computers, nor there.
+    """
     nothing, groups = NO_INT32S, range(len(goals))
     lists = [[nothing if own == other else goals[own] for other in groups] for own in groups]
-    return detour_lists(group, lists)
+    return lists_to(group, lists)
+
+
+def lists_to(detour_class: NDArray[Any], lists: Sequence[Sequence[Ints]]) -> dict[str, Any]:
+    """Return ``detour_lists``, where routers of class -1 have none and are the exits of none."""
+    if (detour_class >= 0).all():
+        return detour_lists(detour_class, lists)
+    apart = [[*each, NO_INT32S] for each in lists]
+    apart.append([NO_INT32S] * len(apart[0]))
+    return detour_lists(np.where(detour_class < 0, len(lists), detour_class), apart)
 
 
 THRESHOLD = 2
@@ -270,7 +284,17 @@ def plan(topology: Topology, name: str, argument: str) -> Plan:
     """
     if argument and name in _BARE:
         raise InputError(f"routing '{name}:{argument}'", f"'{argument}'", f"{name} alone")
-    return _PLANS[name](topology, name, argument)
+    found = _PLANS[name](topology, name, argument)
+    if not len(topology.cards) or found.escape or isinstance(topology.family, TreeShape):
+        return found
+    # cards are first and last on every way: kinds of their own, of which one channel is enough
+    inside, kinds = topology.routers, len(found.ladder.repeats)
+    kind = found.ladder.kind.copy()
+    kind[np.isin(inside.channel_source, topology.cards)] = kinds
+    kind[np.isin(inside.channel_target, topology.cards)] = kinds + 1
+    round_, repeats = (kinds, *found.ladder.rungs, kinds + 1), (*found.ladder.repeats, False, False)
+    rungs = (kinds, *found.rungs, kinds + 1) if found.rungs else ()
+    return found._replace(ladder=Ladder(kind, round_, repeats), rungs=rungs)
 
 
 def default_by_hop(topology: Topology) -> str:
@@ -356,10 +380,11 @@ def _adaptive(topology: Topology, name: str, _: str) -> Plan:
 def _valiant(topology: Topology, name: str, _: str) -> Plan:
     if name == "valiant":
         drawn = rules.detour(topology, rules.Valiant())
-        goals = detour_lists(np.zeros(topology.num_routers, np.int32), [[drawn.goals]])
+        goals = lists_to(np.minimum(topology.switch_of, 0), [[drawn.goals]])
         return _detoured(topology, name, hop.DRAWN, {"detour": hop.ALWAYS, **goals})
     drawn = rules.detour(topology, rules.Valiant("groups"))
-    goals = lists_by_group(drawn.ways.group - 1, [drawn.goals] * int(drawn.ways.group.max()))
+    group = drawn.ways.group - 1
+    goals = lists_by_group(group, [drawn.goals] * (int(group.max()) + 1))
     trip = _detoured(topology, name, hop.DRAWN, {"detour": hop.ALWAYS, **goals})
     trip = trip._replace(out=hop.next_ports(topology, drawn.out))
     if not trip.rungs:
@@ -388,9 +413,9 @@ def _weighed(topology: Topology, name: str, argument: str) -> Plan:
         found = f"par on {topology.name}"
         raise InputError("routing", found, "a dragonfly or dragonfly+; ugal-l fits others")
     goals, shape = rules.host_routers(topology, name), rules.family_of(topology)
-    drawn = detour_lists(np.zeros(topology.num_routers, np.int32), [[goals]])
+    drawn = lists_to(np.minimum(topology.switch_of, 0), [[goals]])
     if isinstance(shape, DragonflyShape):
-        group = np.arange(topology.num_routers) // shape.routers
+        group = topology.switch_of // shape.routers
         drawn = lists_by_group(group, [goals[group[goals] != own] for own in range(shape.groups)])
     given = {"threshold": threshold, "detour": hop.ALONG if name == "ugal-g" else hop.LOCAL}
     full = f"{name}:threshold={threshold}" if argument else name

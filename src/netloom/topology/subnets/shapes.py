@@ -415,7 +415,7 @@ def shape_of(topology: Topology) -> Shape:
         level = _levels(hosts > few, here, there)
         steps = np.abs(level[here] - level[there])
         if len(here) and (steps == 1).all():
-            return tiered("tree", _tree_words(level))
+            return tiered("tree", _tree_words(level[topology.inner_part < 0]))
     level = _levels(hosts > 0, here, there)
     if parted := _plus(level, here, there):
         return tiered("dragonfly+", *parted)
@@ -601,6 +601,7 @@ class _Names:
         self.family = [tuple(_NUMBER.split(name)[::2]) for name in self.plain]
         self.roles = [shape.role(router) for router in routers]
         self.down = {vertex - topology.router_vertex(0) for vertex in topology.failed_nodes}
+        self.inner = set(np.flatnonzero(topology.inner_part >= 0).tolist())
 
     def __getitem__(self, router: int) -> str:
         return _called(self.roles[router], self.plain[router])
@@ -706,7 +707,7 @@ def _few_cables(shape: Shape, names: _Names) -> list[str]:
     level, lower, upper, count = shape.level, shape.lower, shape.upper, shape.count
     up = np.bincount(lower, count, len(level)).astype(np.int64)
     down = np.bincount(upper, count, len(level)).astype(np.int64)
-    works = np.array([router not in names.down for router in range(len(level))])
+    works = np.array([router not in names.down | names.inner for router in range(len(level))])
     if shape.kind == "switch" or not len(lower):
         return []
     alone = np.flatnonzero((up + down == 0) & works).tolist()

@@ -215,7 +215,7 @@ def _of_network(pattern: str, topology: Topology, where: str) -> Ints:
     to = np.arange(graph.num_tasks)
     to[graph.source] = graph.target
     # the host in the same place on the router to which that of each host sends
-    router = first_router(topology)
+    router = topology.switch_of[first_router(topology)]
     hosts = np.argsort(router, kind="stable").astype(np.int32)  # router by router
     many = np.bincount(router, minlength=len(to))
     if many.min() != many.max():

@@ -785,10 +785,10 @@ def _groups(topology: Topology, where: str) -> Ints:
         place = hosts if shape.host_at is None else np.argsort(shape.host_at)
         return place // (len(hosts) // shape.children[-1])
     if isinstance(shape, DragonflyShape):
-        return first_router(topology) // shape.routers
+        return topology.switch_of[first_router(topology)] // shape.routers
     if isinstance(shape, HyperXShape):
         sides = [side for side in shape.sides if side > 1]
-        return first_router(topology) // prod(sides[1:])
+        return topology.switch_of[first_router(topology)] // prod(sides[1:])
     wanted = (
         "a dragonfly, whose routers are in groups, or a fat tree, whose pods are, or a HyperX, "
         "whose rows are"

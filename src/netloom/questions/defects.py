@@ -1,0 +1,537 @@
+"""What may spoil a measured collective: defects that fit its curves, and the test that parts them.
+
+A defect changes what a library's runs are made of (``Parts``): a card at half rate doubles the
+seconds per byte of cards. One curve of times by size says how much later bytes and starts are, and
+no more, so several causes may have one curve. Runs of some of the computers tell where a cause is.
+That of a computer strikes the runs that it takes part in, that of a cable the runs that cross it.
+
+Each variant of a defect, that is its factor and its place, predicts all measured times. Its misfit
+counts noise, and the machine's own errors: of rates, of starts, and of the law between them. These
+are the same in all files, so that two halves are compared more exactly than one curve is judged.
+Defects are ranked by the mean likelihood of their variants: one with a free factor has to gain more
+by it than one without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, groupby, product
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from netloom.base.arrays import Floats
+from netloom.base.words import listed, number
+from netloom.machines.libraries import DIRECT, ROWS, Library, Parts
+from netloom.questions.measured import Explanation, MeasuredPoint
+
+NOISE, EARLY_NOISE = 0.03, 0.05
+"""Of a measured time, as a part of it, and more of times that are starts alone."""
+
+RATE_ERROR, START_ERROR, LAW_ERROR = 0.05, 0.15, 2.0
+"""Of a machine's rates, of its starts, and of the part of the law that both have, each as a part
+of it."""
+
+SEEN = 0.02
+"""The least change of a time that makes a defect one."""
+
+PARTED = 0.1
+"""Logarithm of two times from which on a test tells them apart."""
+
+SURE = 2.0
+"""Logarithm of the likelihoods from which on a defect is better than none."""
+
+LIKELY = 4.0
+"""Logarithm of the likelihoods from which on a defect is not worth naming beside a better one."""
+
+ALIKE = 9.0
+"""Squared distance of predicted curves, in their deviations, below which they are one."""
+
+WRONG = 4.0
+"""Deviations of the best defect, root mean square, from which on none fits."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of some of the computers, one after the other.
+
+    Attributes
+    ----------
+    first, computers, cards
+        The first computer, how many there are, and the cards of each.
+    sizes
+        float64[n], bytes.
+    parts
+        Of each algorithm and protocol that may have run, by name: ``rings LL``.
+    launch
+        Seconds of their start that are no hops.
+    """
+
+    first: int
+    computers: int
+    cards: int
+    sizes: Floats
+    parts: dict[str, Parts]
+    launch: float = 0.0
+
+    @property
+    def members(self) -> range:
+        """The computers that take part."""
+        return range(self.first, self.first + self.computers)
+
+    @property
+    def crosses(self) -> bool:
+        """Whether it uses cables between routers."""
+        return any(each.network > 0 for each in self.parts.values())
+
+    @cached_property
+    def seconds(self) -> Floats:
+        """float64[n], expected without a defect."""
+        return least_seconds([*self.parts.values()], self.sizes)
+
+    def later(self, defect: Defect, factor: float) -> Floats:
+        """Return float64[n], logarithm of the time with a defect over that without."""
+        only = [
+            each for name, each in self.parts.items() if defect.only in (name, _algorithm(name))
+        ]
+        parts = only or self.parts.values()
+        changed = [defect.change(each, factor, self) for each in parts]
+        return np.log(least_seconds(changed, self.sizes) / self.seconds)
+
+
+def _algorithm(name: str) -> str:
+    return name.partition(" ")[0]
+
+
+class Defect(NamedTuple):
+    """What may be wrong, and how it changes the parts of a run that it strikes.
+
+    Attributes
+    ----------
+    name
+        Short. ``{}`` stands for its factor.
+    place
+        What it is a defect of.
+    change
+        Returns parts that have it, by a factor.
+    factors
+        Those that it may have. One if it is known.
+    only
+        The algorithm or protocol that is left. "" for all.
+    """
+
+    name: str
+    place: Literal["computer", "cable", "all"]
+    change: Callable[[Parts, float, Run], Parts] = lambda each, *_: each
+    factors: tuple[float, ...] = (1.0,)
+    only: str = ""
+
+
+def _steps(low: float, high: float, count: int = 24) -> tuple[float, ...]:
+    return tuple(np.geomspace(low, high, count).tolist())
+
+
+def _cards(each: Parts, factor: float, _: Run) -> Parts:
+    return each._replace(card=each.card * factor)
+
+
+def _one_card_less(each: Parts, _: float, run: Run) -> Parts:
+    return each._replace(card=each.card * run.cards / max(run.cards - 1, 1))
+
+
+def _later(each: Parts, factor: float, run: Run) -> Parts:
+    return each._replace(start=run.launch + (each.start - run.launch) * factor)
+
+
+def _slower(each: Parts, factor: float, run: Run) -> Parts:
+    """Return parts of a run of which one computer is slower, as are its hops."""
+    late = _later(each, 1 + (factor - 1) / run.computers, run)
+    return Parts(late.start, each.inside * factor, each.card * factor, each.network)
+
+
+HALF = (2.0,)
+LATE = Defect("later", "all", lambda each, by, _: each._replace(start=each.start * by))
+
+DEFECTS = (
+    Defect("one card at half rate", "computer", _cards, HALF),
+    Defect("one card missing in one computer", "computer", _one_card_less),
+    Defect(
+        "inner links of one computer at half rate",
+        "computer",
+        lambda each, *_: each._replace(inside=each.inside * 2),
+    ),
+    Defect("one computer {:.2g} times slower", "computer", _slower, _steps(1.2, 4)),
+    *(
+        Defect(name, "cable", lambda each, *_: each._replace(network=each.network * 2))
+        for name in ("two flows on an uplink", "half of a leaf's uplinks down")
+    ),
+    Defect("one card of each computer (a rail) missing", "all", _one_card_less),
+    Defect(
+        "one card of each computer in use",
+        "all",
+        lambda each, _, run: each._replace(card=each.card * run.cards),
+    ),
+    Defect(
+        "no GPUDirect (bytes between computers {:.2g} times slower)", "all", _cards, _steps(1.3, 4)
+    ),
+    Defect("hops {:.2g} times later", "all", _later, _steps(1.4, 8)),
+    Defect(
+        "each collective {:.2g} µs later",
+        "all",
+        lambda each, late, _: each._replace(start=each.start + late * 1e-6),
+        _steps(15, 1000),
+    ),
+    Defect("no PXN", "all", only=DIRECT),
+)
+"""Those that are looked for, beside those that leave one algorithm or protocol of several."""
+
+
+def only_one(run: Run) -> list[Defect]:
+    """Return the defects that leave one algorithm or protocol of those that a run may take."""
+    choices = dict.fromkeys([*map(_algorithm, run.parts), *run.parts])
+    return [Defect(f"nothing but {each} at all sizes", "all", only=each) for each in choices]
+
+
+def least_seconds(parts: Sequence[Parts], sizes: Floats) -> Floats:
+    """Return float64[n], the time by the protocol that is fastest at each size."""
+    return np.array([min(each.seconds(size) for each in parts) for size in sizes.tolist()])
+
+
+class Variant(NamedTuple):
+    """A defect with its factor and place.
+
+    Attributes
+    ----------
+    struck
+        Whether each run has it.
+    weight
+        How likely the place is, if the defect is there.
+    later
+        float64[n], logarithm of the times with it over those without, run by run.
+    """
+
+    defect: Defect
+    factor: float
+    struck: tuple[bool, ...]
+    weight: float
+    later: Floats
+
+
+def places(defect: Defect, runs: Sequence[Run]) -> dict[tuple[bool, ...], float]:
+    """Return which runs a defect may strike, and how likely that is.
+
+    A computer's defect strikes the runs that it takes part in. A cable's strikes the largest run,
+    and of the others that cross cables none, one or all.
+    """
+    if defect.place == "all":
+        return {(True,) * len(runs): 1.0}
+    if defect.place == "cable":
+        crossing = [run.crosses for run in runs]
+        each = range(len(runs))
+        most = max(each, key=lambda at: runs[at].computers)
+        pairs = [tuple(crossing[at] and at in (most, other) for at in each) for other in each]
+        found = {tuple(crossing), *pairs} if crossing[most] else set()
+        return dict.fromkeys(found, 1 / max(len(found), 1))
+    among = sorted({each for run in runs for each in run.members})
+    signs = [tuple(each in run.members for run in runs) for each in among]
+    return {each: signs.count(each) / len(signs) for each in dict.fromkeys(signs)}
+
+
+def variants(runs: Sequence[Run]) -> Iterator[Variant]:
+    """Yield the variants of all defects that change some time."""
+    for defect in (*DEFECTS, *only_one(runs[0])):
+        where = places(defect, runs)
+        for factor in defect.factors:
+            each = [run.later(defect, factor) for run in runs]
+            for struck, weight in where.items():
+                later = _where(each, struck)
+                if np.abs(later).max() > SEEN:
+                    yield Variant(defect, factor, struck, weight, later)
+
+
+def _where(later: Sequence[Floats], struck: Sequence[bool]) -> Floats:
+    """Return logarithms of times run by run, of those runs that are struck. Of others 0."""
+    return np.concatenate([each * has for each, has in zip(later, struck, strict=True)])
+
+
+class Cause(NamedTuple):
+    """A defect as it fits best.
+
+    ``likely``: logarithm of the mean likelihood of its variants.
+    """
+
+    best: Variant
+    likely: float
+
+    @property
+    def name(self) -> str:
+        """What it is called, with its factor."""
+        return self.best.defect.name.format(self.best.factor)
+
+
+def whitening(
+    runs: Sequence[Run], rate: float, start: float, law: float, *, early_noise: float = 0.0
+) -> Floats:
+    """Return the matrix that makes errors of the times of runs independent, each of deviation 1.
+
+    Parameters
+    ----------
+    rate, start, law
+        Errors of a machine's rates and starts, and of the law that joins them.
+    early_noise
+        Deviation of times that are start alone, beside noise.
+
+    Returns
+    -------
+    float64[n, n], for logarithms of times.
+    """
+    step = 1e-3
+    early = np.concatenate([run.later(LATE, 1 + step) for run in runs]) / step
+    both = 0.4 * np.sqrt(np.clip(early * (1 - early), 0, 1))  # the law's own middle part
+    errors = np.array([rate * (1 - early), start * early, law * both])
+    covariance = np.diag(NOISE**2 + (early_noise * early) ** 2) + errors.T @ errors
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)))
+
+
+class Suspects:
+    """All defects that runs may have, to be held against what they took.
+
+    Parameters
+    ----------
+    runs
+        The first is of all computers.
+
+    Examples
+    --------
+    >>> parts = Parts(start=1e-4, inside=2e-12, card=5e-12, network=5e-12)
+    >>> sizes = 4.0 ** np.arange(5, 17)
+    >>> suspects = Suspects([Run(0, 8, 8, sizes, {"rings": parts})])
+    >>> twice = parts._replace(card=1e-11)
+    >>> slower = np.array([twice.seconds(each) / parts.seconds(each) for each in sizes])
+    >>> [[each.name for each in group] for group in suspects.ranked(np.log(slower))][0][:3]
+    ['one card at half rate', 'two flows on an uplink', "half of a leaf's uplinks down"]
+    >>> suspects.ranked(0 * slower)
+    []
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.runs, self.variants = runs, [*variants(runs)]
+        self._white = whitening(runs, RATE_ERROR, START_ERROR, LAW_ERROR, early_noise=EARLY_NOISE)
+        self._curves = np.array([self._white @ each.later for each in self.variants])
+
+    def ranked(self, later: Floats) -> list[list[Cause]]:
+        """Return the causes that fit, those with one curve together, the most likely first.
+
+        Causes are of one curve if noise and the machine's errors hardly part them, or both from a
+        third.
+
+        Parameters
+        ----------
+        later
+            float64[n], logarithm of measured over expected times, run by run.
+        """
+        from scipy.sparse.csgraph import connected_components
+
+        if not self.variants:
+            return []
+        seen = self._white @ later
+        misfits = ((self._curves - seen) ** 2).sum(axis=1)
+        none, count = float((seen**2).sum()), len(seen)
+        scale = max(1.0, min(none, float(misfits.min())) / count)
+        if scale > WRONG**2:
+            return []
+        logs = np.log([each.weight for each in self.variants]) - misfits / (2 * scale)
+        found = list[Cause]()
+        for _, some in groupby(range(len(logs)), key=lambda at: self.variants[at].defect):
+            of = [*some]
+            likely = np.logaddexp.reduce(logs[of]) - np.log(
+                sum(self.variants[at].weight for at in of)
+            )
+            found.append(Cause(self.variants[max(of, key=lambda at: logs[at])], float(likely)))
+        found.sort(key=lambda each: -each.likely)
+        if found[0].likely < SURE - none / (2 * scale):
+            return []
+        likely = [each for each in found if each.likely >= found[0].likely - LIKELY]
+        white = np.array([self._white @ each.best.later for each in likely])
+        near = ((white[:, None] - white) ** 2).sum(axis=2) < ALIKE
+        group = connected_components(near)[1]
+        return [[each for each, of in zip(likely, group, strict=True) if of == number]
+                for number in dict.fromkeys(group.tolist())]  # fmt: skip
+
+
+# -- the next test ---------------------------------------------------------------------------------
+
+Build = Callable[[int, int], Run]
+"""Makes the run of so many computers from a first one on."""
+
+
+def _proposed(runs: Sequence[Run], build: Build) -> Iterator[tuple[str, list[Run]]]:
+    """Yield tests that have not been done: their words and runs."""
+    done = {run.computers for run in runs}
+    most = max(done)
+    if most % 2 == 0 and most // 2 not in done:
+        half = most // 2
+        yield "run each half of the computers", [build(0, half), build(half, half)]
+    if 1 not in done:
+        yield "run one computer alone", [build(0, 1)]
+
+
+def _shown(cause: Cause, runs: Sequence[Run], test: Sequence[Run]) -> list[Floats]:
+    """Return what a cause may come to in a test, whose runs are one after the other.
+
+    That is a logarithm of times for each place that is as likely as the best by the runs so far.
+    """
+    by, old = cause.best, len(runs)
+    later = [run.later(by.defect, by.factor) for run in test]
+    where = places(by.defect, [*runs, *test])
+    return [_where(later, each[old:]) for each in where if each[:old] == by.struck]
+
+
+def next_test(groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Build) -> str:
+    """Return the test that parts most of some causes, and what each predicts. "" for none."""
+    causes = [each for group in groups for each in group]
+    best, most = "", 0
+    for words, test in _proposed(runs, build):
+        shown = [_shown(each, runs, test) for each in causes]
+        parted = sum(
+            all(np.abs(a - b).max() > PARTED for a, b in product(one, other))
+            for one, other in combinations(shown, 2)
+        )
+        if parted > most:
+            most, best = parted, f"{words} ({_predicted(causes, shown, len(test))})"
+    if best:
+        return best
+    among, place = _among(causes[0], runs), causes[0].best.defect.place
+    if place == "computer" and len(among) > 1:
+        return f"run each half of {_span(among)}"
+    if place == "cable" and len(groups[0]) > 1:
+        return "run the same computers in another order: flows that meet by chance meet elsewhere"
+    return ""
+
+
+def _span(computers: Sequence[int]) -> str:
+    first, *more = computers
+    return f"computers {first} to {more[-1]}" if more else f"computer {first}"
+
+
+def _among(cause: Cause, runs: Sequence[Run]) -> list[int]:
+    """Return the computers among which a computer's defect is."""
+    struck = [*zip(runs, cause.best.struck, strict=True)]
+    inside = set.intersection(*({*run.members} for run, has in struck if has))
+    return sorted(inside.difference(*(run.members for run, has in struck if not has)))
+
+
+def _predicted(causes: Sequence[Cause], shown: Sequence[Sequence[Floats]], runs: int) -> str:
+    """Return by what each cause lengthens the runs of a test, those alike together."""
+    said = dict[str, list[str]]()
+    for cause, curves in zip(causes, shown, strict=True):
+        each = [np.exp(run.max()) for run in np.split(curves[0], runs)]
+        times = listed([f"×{number(round(by, 2))}" for by in sorted(each, reverse=True)])
+        said.setdefault(times, []).append(cause.name)
+    return "; ".join(f"{times}: {listed(names, last='or')}" for times, names in said.items())
+
+
+# -- of measured points ----------------------------------------------------------------------------
+
+
+def part_of(library: Library, first: int, computers: int) -> Library:
+    """Return what runs collectives on so many of a library's computers, from a first one on."""
+    return replace(library, hosts=library.hosts[first : first + computers], counted={})
+
+
+def runs_of(
+    points: Sequence[MeasuredPoint], collective: str, library: Library
+) -> list[tuple[Run, list[int]]]:
+    """Return the runs that files are of, and the places of their points.
+
+    A file with one row per size may have run any of its algorithms.
+    """
+    files, (most, gpus) = dict[tuple[str, int], list[int]](), library.hosts.shape
+    for at, point in enumerate(points):
+        files.setdefault((point.file, point.ranks), []).append(at)
+    taken, found = 0, []
+    for of in files.values():
+        computers = max(points[of[0]].ranks // gpus, 1)
+        first = taken % most if computers < most else 0
+        taken += computers % most
+        own = part_of(library, first, computers)
+        names = [*dict.fromkeys(points[at].algorithm for at in of)]
+        once = len({points[at].size for at in of}) == len(of)
+        for each in [names] if once else [[name] for name in names]:
+            here = [at for at in of if points[at].algorithm in each]
+            sizes = np.array([points[at].size for at in here])
+            found.append((run_of(own, first, collective, each, sizes), here))
+    return found
+
+
+def run_of(
+    own: Library, first: int, collective: str, algorithms: Sequence[str], sizes: Floats
+) -> Run:
+    """Return a run on a library's computers.
+
+    Cards that GPUs share are channels between routers: their time is that of both parts.
+    """
+    parts = dict[str, Parts]()
+    for name in algorithms:
+        protocols = [row.name for row in own.protocols if row.algorithm == ROWS[name]]
+        for protocol, each in zip(protocols, own.parts(collective, name), strict=True):
+            shared = each.network if len(own.near) < own.hosts.shape[1] else 0.0
+            parts[f"{name} {protocol}".rstrip()] = each._replace(card=max(each.card, shared))
+    return Run(first, len(own.hosts), len(own.near), sizes, parts, own.start)
+
+
+def explained(
+    points: Sequence[MeasuredPoint], collective: str, library: Library
+) -> tuple[Explanation, ...]:
+    """Return the classes of defect that fit measured times, the most likely first.
+
+    Parameters
+    ----------
+    points
+        All points of one or several files. Files of fewer ranks than the largest are of consecutive
+        computers, in the order in which they are given.
+    collective
+        What they measured.
+    library
+        That of the ranks of the largest file.
+
+    Returns
+    -------
+    tuple of Explanation
+        Causes with one curve are one class. Empty if no defect is more likely than none, or none
+        fits, or points are of algorithms that the library has not.
+    """
+    if {each.algorithm for each in points} - {*library.algorithms(collective)}:
+        return ()
+    known = runs_of(points, collective, library)
+    order, runs = [each for _, at in known for each in at], [run for run, _ in known]
+    later = np.log([points[at].measured / points[at].expected for at in order])
+    groups = Suspects(runs).ranked(later)
+    if not groups:
+        return ()
+    largest, at = max(known, key=lambda each: each[0].computers)
+    algorithms = [*dict.fromkeys(points[each].algorithm for each in at)]
+
+    def build(first: int, computers: int) -> Run:
+        own = part_of(library, first, computers)
+        able = [each for each in algorithms if each in own.algorithms(collective)]
+        return run_of(own, first, collective, able or [algorithms[0]], largest.sizes)
+
+    test, found = next_test(groups, runs, build), []
+    for group in groups:
+        best, among, where = group[0].best, _among(group[0], runs), ""
+        if not all(best.struck) and {each.best.defect.place for each in group} == {"computer"}:
+            where = f", in {_span(among)}"
+        ratios = np.ones(len(points))
+        ratios[order] = np.exp(best.later)
+        said = Explanation(
+            name=group[0].name,
+            words=listed([each.name for each in group], last="or") + where,
+            ratio_by_size=tuple(ratios.tolist()),
+            misfit=float(np.sqrt(np.mean((later - best.later) ** 2))),
+            next_test=test,
+        )
+        found.append(said)
+    return tuple(found)

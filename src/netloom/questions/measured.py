@@ -1,0 +1,404 @@
+"""Measured times of a collective beside expected ones: which are right, how far are others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+from math import inf, log
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from netloom.base import units
+from netloom.base.arrays import distinct
+from netloom.base.errors import InputError
+from netloom.base.figures import SHARE, Figures, derived, figure
+from netloom.base.words import begun, counted, listed, number, percent
+from netloom.machines.logs import Log
+from netloom.questions.answers import Verdict
+from netloom.questions.collective_prepared import (
+    SIZES,
+    CollectiveQuestion,
+    PreparedCollective,
+    logs_of,
+    prepare,
+)
+from netloom.workload.programs.collectives.program import bus_factor, parse_sizes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ASSUMED_ERROR = 0.25
+"""How far measured times may be where a machine says nothing."""
+
+AS_PRINTED = 0.995
+"""Measured times over bounds that are still not below them: benchmarks print four digits."""
+
+FINE, SLOW, FAST, IMPOSSIBLE = "✓", "✗ slow", "✗ fast", "✗ < bound"
+"""What a measured time may be."""
+
+MOSTLY = 0.75
+"""The part of the sizes that an explanation must explain."""
+
+CLASSES = (64 * 2**10, 8 * 2**20, inf)
+"""Bytes up to which sizes are small, medium and large: start, mixture and bandwidth."""
+
+OF_LIBRARIES = {
+    "ring": ("rings", "ring"),
+    "tree": ("double-trees", "double-binary-tree"),
+    "nvls": ("in-switch",),
+}
+"""Algorithms of netloom, by how libraries call them, if that is another name: the first is run."""
+
+AROUND = ("allreduce-nccl-", "default-", "-ompi", "-mpich", "-over")
+"""What PICO writes round the name of an algorithm."""
+
+
+class Explanation(Figures):
+    """A class of defect that fits what was measured.
+
+    Attributes
+    ----------
+    name, words
+        The class, and its causes.
+    ratio_by_size
+        Expected times with the defect over those without, one per measured point.
+    misfit
+        Root mean square of log(measured / (expected × ratio)).
+    next_test
+        The measurement that parts it from others. "" if none is needed.
+    """
+
+    name: str
+    words: str
+    ratio_by_size: tuple[float, ...]
+    misfit: float
+    next_test: str
+
+
+class MeasuredPoint(Figures):
+    """One measured size beside what is expected of it.
+
+    Attributes
+    ----------
+    run
+        The run, by its file, and by its algorithm if the file has several.
+    algorithm
+        Whose time is expected: the algorithm of the log, or else the fastest.
+    band
+        Measured over expected times, or the reverse, may be 1 + band.
+    """
+
+    run: str
+    file: str
+    line: int
+    ranks: int
+    size: float = figure(unit="bytes", lead=True)
+    measured: float = figure("measured", "seconds", lead=True)
+    expected: float = figure("expected", "seconds", lead=True)
+    ratio: float = figure("measured over expected", head="× expected", lead=True)
+    bus_bandwidth: float = figure("measured bus bandwidth", "bytes/s", lead=True)
+    expected_bus_bandwidth: float = figure("expected bus bandwidth", "bytes/s", lead=True)
+    algorithm: str
+    bound: float = figure(unit="seconds")
+    band: float = figure(unit=SHARE)
+
+    @derived("right", lead=True)
+    def right(self) -> str:
+        """``✓``, or what is wrong: faster than the bound, or outside of the band."""
+        if self.measured < self.bound * AS_PRINTED:
+            return IMPOSSIBLE
+        if self.ratio > 1 + self.band:
+            return SLOW
+        return FAST if self.ratio < 1 / (1 + self.band) else FINE
+
+
+class Measured(Figures):
+    """What was measured, beside what is expected, and what may be wrong."""
+
+    points: tuple[MeasuredPoint, ...]
+    band_source: str
+    explanations: tuple[Explanation, ...]
+    skipped: tuple[str, ...]
+
+    def judged(self) -> Verdict:
+        """Return whether measured times are right. What is wrong at a few sizes is told only."""
+        last = max(self.points, key=lambda each: (each.size, each.ranks))
+        kind, some = self.wrong
+        worst = last if last in some else max(some, key=lambda each: abs(log(each.ratio)))
+        size, mark = units.size(worst.size), "act"
+        if kind == IMPOSSIBLE:
+            took, least = units.seconds(worst.measured), units.seconds(worst.bound)
+            sentence = f"Faster than any network like this could be: {took} for {size}, "
+            sentence += f"where {least} is the least possible."
+        elif kind == FINE:
+            off, out = 1 / last.ratio - 1, sum(each.right != FINE for each in self.points)
+            than = f"{percent(abs(off))} {'above' if off > 0 else 'below'} what is expected"
+            mark, rate = "limited" if out else "fine", units.rate(last.bus_bandwidth)
+            sentence = f"As expected: {rate} bus bandwidth at {size}, {than}"
+            are = f"{out} of {counted(len(self.points), 'size')} {'is' if out == 1 else 'are'} not"
+            sentence += f"; {are}." if out else "."
+        else:
+            mark = "act" if kind == SLOW else "limited"
+            how = "too slow" if kind == SLOW else "faster than expected"
+            if last.right == FINE:
+                right = f"{units.rate(last.bus_bandwidth)} at {units.size(last.size)}"
+                how = f"as expected at the largest size ({right}), {how} at others"
+            run = f" in {worst.run}" * (len(self.runs) > 1)
+            sentence = f"{begun(how)}{run}: {_beside(worst)}."
+        apart = self.runs.values() if len(self.runs) > 1 else self._classes()
+        lines = {
+            "sizes": " · ".join(map(self._told, apart)),
+            "expects": listed([*dict.fromkeys(each.algorithm for each in self.points)]),
+            "band": self.band,
+            "why": "the machine is not this one, or units differ" * (kind == IMPOSSIBLE),
+        }
+        for label, each in zip(("fits", "or"), self.explanations, strict=False):
+            lines[label] = f"{each.words} (within {percent(each.misfit)})"
+        if kind == SLOW and not self.explanations:
+            lines["fits"] = "no single defect that netloom knows"
+        lines["test"] = self.explanations[0].next_test if self.explanations else ""
+        lines["bound"] = f"{units.seconds(last.bound)} at {units.size(last.size)}"
+        return Verdict(mark, sentence, lines)
+
+    @property
+    def wrong(self) -> tuple[str, Sequence[MeasuredPoint]]:
+        """What is wrong at half of the sizes of a class, or impossible at one, and there."""
+        found = {
+            kind: [
+                each
+                for some in self._classes()
+                if sum(each.right == kind for each in some) * 2 >= len(some) or kind == IMPOSSIBLE
+                for each in some
+                if each.right == kind
+            ]
+            for kind in (IMPOSSIBLE, SLOW, FAST)
+        }
+        return next(((kind, some) for kind, some in found.items() if some), (FINE, self.points))
+
+    @property
+    def runs(self) -> dict[str, list[MeasuredPoint]]:
+        """The points of each run, by its name."""
+        names = dict.fromkeys(each.run for each in self.points)
+        return {name: [each for each in self.points if each.run == name] for name in names}
+
+    @property
+    def band(self) -> str:
+        """How far from the expected time is right, and who says so."""
+        said = [*dict.fromkeys(percent(each.band) for each in self.points)]
+        band = f"±{' to '.join(said[:: max(len(said) - 1, 1)])}"
+        if not self.band_source:
+            return f"no band: this machine's error is not known; {band} is assumed"
+        return f"{band}, the error of {self.band_source}"
+
+    def _classes(self) -> Iterator[list[MeasuredPoint]]:
+        """Yield the points of each run and class of sizes."""
+        runs = dict.fromkeys(each.run for each in self.points)
+        for run, (low, high) in product(runs, pairwise((0, *CLASSES))):
+            if some := [
+                each for each in self.points if each.run == run and low < each.size <= high
+            ]:
+                yield some
+
+    def _told(self, some: Sequence[MeasuredPoint]) -> str:
+        """Return the median ratio of a class of sizes, and how many of them are outside."""
+        out = sum(each.right != FINE for each in some)
+        ends = dict.fromkeys(units.size(each.size) for each in (some[0], some[-1]))
+        what = some[0].run if len(self.runs) > 1 else " to ".join(ends)
+        marked = f"✗ ({out} of {len(some)} outside)" if out else "✓"
+        times = number(median(each.ratio for each in some))
+        return f"{what}: {times} times the expected time {marked}"
+
+    def curves(self) -> pl.DataFrame:
+        """Return the lines of the picture: what is measured, expected, and two explanations.
+
+        Columns curve, role (measured, expected or why), size and bus_bandwidth. Expected ones have
+        the edges of the band, low and high.
+        """
+        import polars as pl
+
+        rows, first = list[tuple[Any, ...]](), self.points[0].run
+        for at, each in enumerate(self.points):
+            least, most = each.expected_bus_bandwidth, each.expected_bus_bandwidth
+            least, most = least / (1 + each.band), most * (1 + each.band)
+            name = "expected" + f" of {each.run}" * (each.run != first)
+            rows.append((each.run, "measured", each.size, each.bus_bandwidth, None, None))
+            rows.append((name, "expected", each.size, each.expected_bus_bandwidth, least, most))
+            for why in self.explanations[:2] if each.run == first else ():
+                speed = each.expected_bus_bandwidth / why.ratio_by_size[at]
+                rows.append((why.name, "why", each.size, speed, None, None))
+        columns = ["curve", "role", "size", "bus_bandwidth", "low", "high"]
+        return pl.DataFrame(rows, columns, orient="row", infer_schema_length=None)
+
+
+def _beside(point: MeasuredPoint) -> str:
+    """Return what was measured and expected: times of small sizes, else bus bandwidth."""
+    size = units.size(point.size)
+    if point.size <= CLASSES[0]:
+        took, expected = units.seconds(point.measured), units.seconds(point.expected)
+        return f"{took} at {size}, {number(point.ratio)} times the expected {expected}"
+    speed, expected = map(units.rate, (point.bus_bandwidth, point.expected_bus_bandwidth))
+    return f"{speed} bus bandwidth at {size}, {percent(1 / point.ratio)} of the expected {expected}"
+
+
+# -- preparation -----------------------------------------------------------------------------------
+
+
+def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
+    """Do what ``prepare`` does. Sizes, and runs to compare with, are those of measured logs.
+
+    Raises
+    ------
+    InputError
+        If no log is of the collective, or the ranks of one are not those of the network.
+    """
+    if not question.measured:
+        return prepare(question)
+    if question.size != SIZES:
+        raise InputError("size", f"{question.size} beside measured", "none: the log says sizes")
+    if question.engine != "flow":
+        raise InputError("engine", f"{question.engine} beside measured", "flow")
+    every = logs_of(question.measured)
+    logs = [each for each in every if question.collective in each.collectives]
+    for odd in _of_no_file(every, logs):
+        seen = f"times of {listed(odd.collectives) or 'no known collective'}"
+        raise InputError(odd.where, seen, question.collective)
+    first = [each.size for each in logs[0].rows]
+    asked = question.model_copy(update={"size": first, "measured": None})
+    ready = replace(prepare(asked), exchange=None)
+    ranks, parts = len(ready.host_of), dict[int, PreparedCollective]()
+    known = [log.whole(question.collective, log.ranks or ranks) for log in logs]
+    runs = [log for log in known if _fits(log, ready)]
+    for odd in _of_no_file(known, runs if any(each.ranks == ranks for each in runs) else ()):
+        found = f"a run of {counted(odd.ranks or 0, 'rank', ',')}"
+        wanted = f"{ranks:,}, which {ready.network.name} has; or --ranks {odd.ranks}"
+        raise InputError(odd.where, found, wanted)
+    for run in runs:
+        own = run.ranks or ranks
+        if own not in parts:
+            alike = [each for each in runs if each.ranks == own]
+            sizes = parse_sizes([row.size for each in alike for row in each.rows])
+            part = ready
+            if own != ranks:
+                part = prepare(asked.model_copy(update={"ranks": own}))
+            parts[own] = replace(part, exchange=None, sizes=sizes)
+    pairs = tuple((run, parts[run.ranks or ranks]) for run in runs)
+    return replace(parts[ranks], runs=pairs)
+
+
+def _of_no_file(every: Sequence[Log], chosen: Sequence[Log]) -> Iterator[Log]:
+    """Yield runs of files of which none is chosen."""
+    paths = {log.path for log in chosen}
+    yield from (log for log in every if log.path not in paths)
+
+
+def _fits(log: Log, ready: PreparedCollective) -> bool:
+    """Return whether a run is of all ranks, or of a whole part of them such as half.
+
+    Raises
+    ------
+    InputError
+        If it has as many ranks, but on another number of computers.
+    """
+    ranks = len(ready.host_of)
+    hosts, network = len(set(log.hosts)), ready.network
+    computers = len(distinct(network.node_of_host[ready.host_of]))
+    apart = network.num_nodes < network.num_hosts and hosts not in (0, computers)
+    if log.ranks == ranks and apart:
+        found = f"{counted(ranks, 'rank', ',')} on {counted(hosts, 'host', ',')}"
+        wanted = f"{counted(computers, 'computer', ',')}, as {network.name} has them"
+        raise InputError(log.where, found, wanted)
+    return log.ranks == ranks or (bool(log.ranks) and ranks % (log.ranks or 1) == 0)
+
+
+# -- comparison ------------------------------------------------------------------------------------
+
+
+Times = Mapping[str, Mapping[float, float]]
+"""Seconds, by algorithm and size."""
+
+
+def compared(
+    question: CollectiveQuestion, ready: PreparedCollective, times: Mapping[int, Times]
+) -> Measured:
+    """Return what was measured beside what is expected.
+
+    Parameters
+    ----------
+    times
+        By number of ranks what each algorithm takes.
+
+    Raises
+    ------
+    InputError
+        If no algorithm of the logs is one that was run.
+    """
+    machine, points, skipped = ready.machine, list[MeasuredPoint](), list[str]()
+    error = () if machine is None else machine.error
+    source = machine.name if machine is not None and error else ""
+    several = len({run.algorithm for run, _ in ready.runs}) > 1
+    named = [f"{Path(run.path).name} {run.algorithm * several}".strip() for run, _ in ready.runs]
+    exact = [f"{name}, {run.ranks} ranks" for name, (run, _) in zip(named, ready.runs, strict=True)]
+    for name, longer, (run, part) in zip(named, exact, ready.runs, strict=True):
+        label = longer if exact.count(longer) == 1 else run.where
+        ranks, took = len(part.host_of), times[len(part.host_of)]
+        bound = part.bound(question.collective, question.root, part.host_of)
+        factor, names = bus_factor(question.collective, ranks), _names_of(run.algorithm, took)
+        if not names:
+            skipped.append(f"{run.algorithm} ({run.where})")
+        for row in run.rows if names or not several else ():
+            best = min(names or took, key=lambda name: took[name][row.size])
+            expected = took[best][row.size]
+            bands = (each.share for each in error if row.size <= each.up_to_bytes)
+            points.append(
+                MeasuredPoint(
+                    run=name if named.count(name) == 1 else label,
+                    file=run.path,
+                    line=row.line,
+                    ranks=ranks,
+                    size=row.size,
+                    measured=row.seconds,
+                    expected=expected,
+                    ratio=row.seconds / expected,
+                    bus_bandwidth=row.size / row.seconds * factor,
+                    expected_bus_bandwidth=row.size / expected * factor,
+                    algorithm=best,
+                    bound=bound.seconds(row.size),
+                    band=next(bands, ASSUMED_ERROR),
+                )
+            )
+    if not points:
+        wanted = f"one that runs here: {listed([*times[len(ready.host_of)]], 9)}"
+        raise InputError("measured", f"the algorithms {listed(skipped)}", wanted)
+    return Measured(
+        points=tuple(points), band_source=source, explanations=(), skipped=tuple(skipped)
+    )
+
+
+def with_causes(found: Measured, causes: Iterable[Explanation]) -> Measured:
+    """Return measured times with the causes that bring most of them within their bands."""
+
+    def explains(cause: Explanation) -> bool:
+        pairs = zip(found.points, cause.ratio_by_size, strict=True)
+        near = [abs(log(each.ratio / ratio)) <= log(1 + each.band) for each, ratio in pairs]
+        return sum(near) >= MOSTLY * len(near)
+
+    return replace(found, explanations=tuple(filter(explains, causes)))
+
+
+def _names_of(said: str, known: Collection[str]) -> list[str]:
+    """Return the algorithms of which a run may be the time: all known ones if it names none.
+
+    Examples
+    --------
+    >>> _names_of("allreduce_nccl_tree", ["ring", "double-binary-tree"]), _names_of("", ["ring"])
+    (['double-binary-tree'], ['ring'])
+    >>> _names_of("recursive_doubling_ompi", ["recursive-doubling"]), _names_of("odd", ["ring"])
+    (['recursive-doubling'], [])
+    """
+    name = said.lower().replace("_", "-")
+    for each in AROUND:
+        name = name.removeprefix(each).removesuffix(each)
+    wanted = [each for each in OF_LIBRARIES.get(name, (name,)) if each in known]
+    return wanted[:1] if name else [*known]
