@@ -106,3 +106,20 @@ def test_channels_are_told_in_their_order_and_carry_all_that_was_sent():
     into = channels.filter(pl.col("channel") >= network.num_network_channels)
     assert into["bytes"].to_list() == pytest.approx([3e6] * 8)
     assert channels["name"][0] == network.channel_name(0)
+
+
+def test_payload_slows_flows_and_no_bound(tmp_path):
+    file = tmp_path / "half.toml"
+    file.write_text(
+        'topology = "leaf-spine:2x1x4"\nbandwidth = "10GB/s"\nefficiency = 0.5\n'
+        '[[links]]\nbetween = "hosts"\nefficiency = 0.8\n'
+    )
+    given = {"app": "ring:8", "flow_bytes": "10MB", "injection": "shared"}
+    plain = simulate_flows(on="leaf-spine:2x1x4", bandwidth="10GB/s", **given)
+    asked = simulate_flows(on="leaf-spine:2x1x4", bandwidth="10GB/s", efficiency=0.5, **given)
+    owned = simulate_flows(on=f"machine:{file}", **given)
+    for each in (asked, owned):  # cables between leaves and spine are the narrowest
+        assert each.finish_seconds == pytest.approx(2 * plain.finish_seconds)
+        assert each.bound_seconds == pytest.approx(plain.bound_seconds)
+    assert asked.law.how.endswith("payload 50\u00a0% (--efficiency)")
+    assert owned.law.clock.costs.efficiency.max == 0.8
