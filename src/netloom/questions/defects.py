@@ -486,7 +486,9 @@ def run_of(
 
     Where it may send over the cards of other GPUs (PXN), it may do without.
     """
-    own = replace(library, hosts=library.hosts[[*members]], counted={})
+    own, every = library, [*range(len(library.hosts))]
+    if [*members] != every:
+        own = replace(library, hosts=library.hosts[[*members]], counted={})
     able = own.algorithms(collective)
     some = [each for each in algorithms if each in able] or [*algorithms]
     parts = dict[str, Parts]()
