@@ -629,7 +629,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     --------
     >>> found = compare_collectives("all-reduce", "torus:4x4", size="1KB:64MB", latency="1us")
     >>> found.verdict.sentence.partition(":")[0]
-    'Use recursive-doubling below 7.6 kB, swing above'
+    'Use swing-doubling below 180 kB, swing above'
     """
     bound = ready.bound(question.collective, question.root, ready.host_of)
     named = question.algorithm != "all"
