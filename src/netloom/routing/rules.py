@@ -1196,7 +1196,7 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     first_up = offsets_of(sizes)[:-1]
     wanted = np.concatenate([low, high]) * topology.num_ends + np.concatenate([high, low])
     given = topology.source_end.astype(np.int64) * topology.num_ends + topology.target_end
-    given[topology.inner_channels] = topology.num_ends**2  # behind all others
+    given[~np.isin(given, wanted)] = topology.num_ends**2  # insides of computers, behind all others
     order = np.argsort(wanted, kind="stable")
     there = np.argsort(given, kind="stable")[: len(order)]
     assert np.array_equal(wanted[order], given[there]), f"{topology.name} is not the tree it says"
