@@ -7,7 +7,7 @@ those of netloom's routes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -30,6 +30,8 @@ from netloom_papers.measurements import Folder, Row, read_folder
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from netloom.questions.collective_prepared import PreparedCollective
 
 Lines: TypeAlias = list[list[str]]
 
@@ -112,14 +114,20 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
         groups.setdefault(where, []).append(row)
     for (network, collective, (ranks, per_node), _), rows in groups.items():
         called = {row.algorithm: each.called(row) for row in rows}
-        names = list(dict.fromkeys(name for some in called.values() for name in some))
+        sizes: dict[str, set[float]] = {}
+        for row in rows:
+            for name in called[row.algorithm]:
+                sizes.setdefault(name, set()).add(row.bytes)
         asked = {"on": network, "ranks": ranks, "nodes": folder.hosts(which, rows[0].run)}
-        asked |= {"size": sorted({row.bytes for row in rows})} | each.options
+        asked |= each.options
         try:
-            times, least = _asked(collective, names, per_node, asked)
+            ready, fields = _prepared(per_node, asked)
+            times = _timed(collective, sizes, fields)
         except InputError as error:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
             raise folder.wrong(which, "", what, error.wanted) from None
+        parts = ("reduce", "broadcast") if each.adding and collective == "all-reduce" else ()
+        least = [ready.bound(part, 0, ready.host_of) for part in parts or (collective,)]
         for row in rows:
             able = (name for name in called[row.algorithm] if (name, row.bytes) in times)
             own = {name: times[name, row.bytes] for name in able}
@@ -128,42 +136,43 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
                 "netloom": name,
                 "unit": "s",
                 "predicted": own.get(name),
-                "bound": least(row.bytes),
+                "bound": max(bound.seconds(row.bytes) for bound in least),
                 "fixes": each.fixes(row),
             }
 
 
-def _asked(
-    collective: str, names: Sequence[str], per_node: int, asked: Mapping[str, Any]
-) -> tuple[dict[tuple[str, float], float], Callable[[float], float]]:
-    """Return the seconds of algorithms by name and size, and the least possible ones of a size.
-
-    Algorithms that do not run with these ranks on this network are left out.
-    """
-    from netloom.machines.libraries import ROWS
+def _prepared(per_node: int, asked: Mapping[str, Any]) -> tuple[PreparedCollective, dict[str, Any]]:
+    """Return what is asked, ready for bounds of any collective, and all fields of it."""
     from netloom.questions.base import ask
-    from netloom.questions.collective import compare_collectives
     from netloom.questions.collective_prepared import CollectiveQuestion, prepare
     from netloom.questions.named import network_of
-    from netloom.workload.programs.collectives.algorithms import algorithms_of
 
-    sizes, alike = asked["size"], {key: asked[key] for key in asked if key != "size"}
-    question = ask(CollectiveQuestion, {"collective": "barrier"} | alike)
+    fields = dict(asked)
+    question = ask(CollectiveQuestion, {"collective": "barrier"} | fields)
     network, _ = network_of(question, switches=True)
     if network.num_nodes == network.num_hosts:  # computers without an inside share a host
-        alike = {"tasks_per_node": per_node} | alike
-    ready = prepare(ask(CollectiveQuestion, {"collective": "barrier"} | alike))
-    least = ready.bound(collective, 0, ready.host_of)
-    times = dict[tuple[str, float], float]()
-    for name in names:
+        fields = {"tasks_per_node": per_node} | fields
+    return prepare(ask(CollectiveQuestion, {"collective": "barrier"} | fields)), fields
+
+
+def _timed(
+    collective: str, sizes: Mapping[str, set[float]], fields: Mapping[str, Any]
+) -> dict[tuple[str, float], float]:
+    """Return the seconds of algorithms that run here, by name and size."""
+    from netloom.machines.libraries import ROWS
+    from netloom.questions.collective import compare_collectives
+    from netloom.workload.programs.collectives.algorithms import algorithms_of
+
+    found = dict[tuple[str, float], float]()
+    for name, some in sizes.items():
         try:
-            answer = compare_collectives(collective, algorithm=name, size=sizes, **alike)
+            answer = compare_collectives(collective, algorithm=name, size=sorted(some), **fields)
         except InputError:
             if name in (*algorithms_of(collective), *ROWS):
                 continue
             raise
-        times |= {(name, each.size): each.seconds for each in answer.points}
-    return times, least.seconds
+        found |= {(name, each.size): each.seconds for each in answer.points}
+    return found
 
 
 def _loads(folder: Folder, which: int) -> Iterator[dict[str, Any]]:

@@ -74,6 +74,9 @@ class MeasuredSet(Table):
         Those of all rows, if no column says them. The file's name may say the collective.
     columns
         The names of columns that are called otherwise.
+    adding
+        Whether switches between computers add (SHARP): then an all-reduce needs no more than a
+        reduction and a broadcast at once.
     options
         Further fields of ``netloom collective``.
     algorithms
@@ -95,6 +98,7 @@ class MeasuredSet(Table):
     ranks_per_node: int | None = Field(None, ge=1)
     collective: str = ""
     columns: dict[Column, str] = Field({})
+    adding: bool = False
     options: dict[str, Any] = Field({})
     algorithms: Names | dict[str, Names] = Field({})
     ignored: dict[str, str] = Field({})

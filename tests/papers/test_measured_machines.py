@@ -68,6 +68,11 @@ def test_a_bound_above_its_time_is_named(tmp_path: Path) -> None:
     assert found.verdict.mark == "act"
 
 
+def test_where_switches_add_an_all_reduce_needs_less(tmp_path: Path) -> None:
+    rows = judge(folder(tmp_path, SET + "adding = true\n")).rows
+    assert rows["bound"][1] == pytest.approx(1e-3)  # the size goes each way once
+
+
 def test_choices_are_held_against_the_best_measured_one(tmp_path: Path) -> None:
     two = SET.replace('["linear", "ring"]', '"linear"')
     found = choices(judge(folder(tmp_path, two)).rows)

@@ -14,18 +14,15 @@ from netloom.questions.defects import (
     Suspects,
     explained,
     next_test,
-    part_of,
+    only_one,
     run_of,
 )
 from netloom.questions.measured import MeasuredPoint
 
 SIZES = 4.0 ** np.arange(5, 17)
-HALVES = ((0, 8), (0, 4), (4, 4))
+HALVES = (range(8), range(4), range(4, 8))
 FACTORS = {"slower": 2.7, "GPUDirect": 1.5, "µs": 200.0, "later": 3.0}
-ALL_REDUCE = [
-    *(each for each in DEFECTS if each.name != "no PXN"),
-    Defect("nothing but rings Simple at all sizes", "all", only="rings Simple"),
-]
+ALL_REDUCE = [*DEFECTS, Defect("nothing but rings Simple at all sizes", "all", only="rings Simple")]
 
 
 @cache
@@ -36,10 +33,7 @@ def library(collective="all-reduce", on="leaf-spine:2x8x32@dgx-a100"):
 @cache
 def suspects(runs=1, algorithm="rings"):
     return Suspects(
-        [
-            run_of(part_of(library(), *each), each[0], "all-reduce", [algorithm], SIZES)
-            for each in HALVES[:runs]
-        ]
+        [run_of(library(), each, "all-reduce", [algorithm], SIZES) for each in HALVES[:runs]]
     )
 
 
@@ -91,9 +85,8 @@ def test_nothing_is_named_that_does_not_fit():
 
 
 def test_the_next_test_parts_a_card_from_cables():
-    def build(first, computers):
-        own = part_of(library(), first, computers)
-        return run_of(own, first, "all-reduce", ["rings"], SIZES)
+    def build(members):
+        return run_of(library(), members, "all-reduce", ["rings"], SIZES)
 
     groups = suspects().ranked(curve(DEFECTS[0], suspects().runs))
     said = next_test(groups, suspects().runs, build)
@@ -137,13 +130,22 @@ def test_files_say_in_which_half_a_card_is_slow():
     assert first.misfit == pytest.approx(0, abs=1e-9)
 
 
+def test_files_name_their_computers_in_any_order():
+    later = curve(DEFECTS[0], suspects(3).runs, [True, False, True])
+    names = [f"node{each}" for each in range(8) for _ in range(8)]
+    hosts = {("0.txt", 64): names, ("1.txt", 32): names[32:], ("2.txt", 32): names[:32]}
+    (first, *_) = explained(points(later), "all-reduce", library(), hosts)
+    assert first.words.endswith("in node0, node1, node2 and node3")
+    assert first.next_test == "run each half of node0, node1, node2 and node3"
+
+
 def test_points_of_algorithms_that_a_library_has_not_are_not_explained():
     assert explained(points(np.zeros(12), (64,), "swing"), "all-reduce", library()) == ()
 
 
 def test_an_all_to_all_without_pxn():
     tapered = library("all-to-all", "rail:2x4x8x1@dgx-a100")
-    run = run_of(tapered, 0, "all-to-all", ["direct", "pxn"], SIZES)
-    no_pxn = next(each for each in DEFECTS if each.name == "no PXN")
+    run = run_of(tapered, range(8), "all-to-all", ["direct", "pxn"], SIZES)
+    no_pxn = next(each for each in only_one(run) if each.name == "no PXN")
     groups = Suspects([run]).ranked(run.later(no_pxn, 1.0))
     assert "no PXN" in named(groups)[0]

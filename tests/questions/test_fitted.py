@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from netloom.base.errors import InputError
-from netloom.machines.named_machines import machine
+from netloom.machines.named_machines import machine, machine_names
+from netloom.questions.collective import compare_collectives
 from netloom.questions.collective_prepared import CollectiveQuestion, prepare
-from netloom.questions.defects import part_of
-from netloom.questions.fitted import fitted, machine_text
-from netloom.questions.measured import MeasuredPoint
+from netloom.questions.fitted import FIT, fitted, machine_text
+from netloom.questions.measured import MeasuredPoint, prepare_measured
 
 ON = "leaf-spine:2x8x32@dgx-a100"
 NAMES = ("cards", "inside", "hops", "start")
@@ -45,7 +45,7 @@ def changed(library, *, cards=1.0, inside=1.0, hops=1.0):
 def points(library, computers, sizes=SIZES, noise=0.0):
     rng, found = np.random.default_rng(1), []
     for file, count in enumerate(computers):
-        own = part_of(library, 0, count)
+        own = replace(library, hosts=library.hosts[:count], counted={})
         for row, size in enumerate(sizes):
             took = own.timed("all-reduce", "rings", size).seconds * np.exp(rng.normal(0, noise))
             found.append(
@@ -129,7 +129,7 @@ def test_one_row_tells_nothing(base):
         fitted(rows, "all-reduce", library, known)
 
 
-@pytest.mark.parametrize("name", ["dgx-h100", "gb200-nvl72", "tpu-v4", "bluegene-p", "iwarp"])
+@pytest.mark.parametrize("name", machine_names())
 def test_a_written_machine_is_read_as_it_was(name, tmp_path):
     known = machine(name)
     path = tmp_path / "mine.toml"
@@ -143,3 +143,43 @@ def test_a_written_machine_is_one_of_computers(tmp_path):
     path.write_text(machine_text(machine(ON)), encoding="utf-8")
     assert machine(f"rail:1x2x8x1@{path}").computer == machine(ON).computer
     assert machine(f"machine:{path}").network().num_hosts == machine(ON).network().num_hosts
+
+
+def test_the_command_writes_a_file_that_loads(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / "box.csv"
+    log.write_text(
+        "nodes,ranks_per_node,collective,algorithm,1024,65536,1048576,67108864,1073741824\n"
+        "1,8,allreduce,ring,36,38,75,585,8160\n"
+    )
+    answer = compare_collectives("all-reduce", "dgx-a100", measured=str(log))
+    said = FIT.write(answer, tmp_path / "mine.toml")
+    assert said.startswith(f"Machine: {tmp_path / 'mine.toml'}, rates inside computers ×")
+    text = (tmp_path / "mine.toml").read_text()
+    assert "Not told by these rows: rates of cards and cables" in text
+    fitted_to = compare_collectives("all-reduce", "machine:mine.toml", measured=str(log))
+    offs = [
+        [abs(np.log(each.ratio)) for each in one.measured.points] for one in (answer, fitted_to)
+    ]
+    assert np.mean(offs[1]) < np.mean(offs[0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"measured": None}, "^fit: found nothing measured"),
+        ({"on": "rail:1x2x4x1"}, "^fit: found no computers of a machine in rail:1x2x4x1"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(asked, why, tmp_path):
+    log = tmp_path / "box.csv"
+    log.write_text("nodes,ranks_per_node,collective,algorithm,1024\n1,8,allreduce,ring,36\n")
+    given = {"collective": "all-reduce", "on": "dgx-a100", "measured": str(log)} | asked
+    question = CollectiveQuestion(**given)
+    with pytest.raises(InputError, match=why):
+        FIT.refuse(question, prepare_measured(question))
+
+
+def test_a_machine_file_is_called_toml(tmp_path):
+    with pytest.raises(InputError, match=r"a file that ends in \.toml"):
+        FIT.check(tmp_path / "mine.txt")

@@ -6,6 +6,7 @@ import pytest
 
 from netloom.base.errors import InputError
 from netloom.bounds.cuts import cut_bounds
+from netloom.drawing.networks.curves import in_columns
 from netloom.machines import machine
 from netloom.machines.named_machines import link_classes, machine_names
 from netloom.questions.named import find_network
@@ -138,6 +139,32 @@ def test_a_file_says_the_computer(tmp_path):
     for net in (own, other):
         assert net.channel_bandwidth[net.inner_channels] == pytest.approx(10)
     assert find_network(own.name)[0].num_hosts == own.num_hosts
+
+
+@pytest.mark.parametrize("gpus", [4, 8])
+def test_tables_of_a_subnet_manager_lead_to_cards(gpus):
+    fabric, lfts = "fabric:examples/dgx-40.ibnetdiscover", "lfts:examples/dgx-40-minhop.lfts"
+    base, net = topology(fabric), topology(f"{fabric}@{gpus}x4x2")
+    many = np.bincount(net.node_of_host)
+    assert set(many[np.bincount(base.node_of_host) == 4]) == {gpus}
+    assert str(parse_routing("default", net)) == "minhop"
+    sources, targets = np.random.default_rng(1).integers(0, net.num_hosts, (2, 500))
+    apart = net.node_of_host[sources] != net.node_of_host[targets]
+    ends = sources[apart], targets[apart]
+    found = paths(net, parse_routing(lfts, net), *ends)
+    cards = paths(base, parse_routing(lfts, base), *(net.card_of_host[each] for each in ends))
+    for path, of_cards in zip(found, cards, strict=True):
+        assert np.array_equal(path[path < base.num_network_channels], of_cards)
+        assert len(path) - len(of_cards) <= 2 * (gpus > 4)
+
+
+def test_pictures_name_insides_and_cards():
+    columns = in_columns(topology("leaf-spine:2x2x4@8x4x9")).columns
+    assert columns[0].heading[0] == "cards send"
+    assert columns[1].heading[0] == "level 1"
+    net = topology("rail:2x1x2x2@2x2x3")
+    names = [net.router_name(router) for router in in_columns(net).columns[0].routers.tolist()]
+    assert names[-2:] == ["n0.inside", "n1.inside"]
 
 
 def test_shown_insides_stay(tmp_path):

@@ -81,8 +81,8 @@ class Parts(NamedTuple):
 
         Examples
         --------
-        >>> Parts(1e-5, 1e-11, 4e-11, 0.0).seconds(1e6)
-        6e-05
+        >>> Parts(start=1.0, inside=0.25, card=1.0, network=0.0).seconds(4.0)
+        6.0
         """
         carried = size * max(self.inside, self.card, self.network)
         return self.start + carried + PIPELINE * sqrt(self.start * carried)

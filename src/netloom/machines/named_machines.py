@@ -625,7 +625,7 @@ def machine_names() -> tuple[str, ...]:
     Examples
     --------
     >>> machine_names()[:5]
-    ('bluegene-p', 'dgx-a100', 'dgx-h100', 'frontier-node', 'gb200-nvl72')
+    ('bluegene-p', 'dgx-a100', 'dgx-h100', 'frontier-node', 'fugaku')
     """
     return tuple(sorted(each.stem for each in DATA.glob("*.toml")))
 

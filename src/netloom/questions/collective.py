@@ -29,7 +29,7 @@ from netloom.questions.answers import Answer, Grade, Parts, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective
 from netloom.questions.defects import explained
 from netloom.questions.fitted import FIT
-from netloom.questions.measured import SLOW, Measured, compared, prepare_measured, with_causes
+from netloom.questions.measured import Measured, compared, prepare_measured, with_causes
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
@@ -629,7 +629,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     --------
     >>> found = compare_collectives("all-reduce", "torus:4x4", size="1KB:64MB", latency="1us")
     >>> found.verdict.sentence.partition(":")[0]
-    'Use recursive-doubling below 7.6 kB, swing above'
+    'Use swing-doubling below 180 kB, swing above'
     """
     bound = ready.bound(question.collective, question.root, ready.host_of)
     named = question.algorithm != "all"
@@ -812,9 +812,11 @@ def _measured(
     if not ready.runs:
         return None
     found = compared(question, ready, times)
-    if ready.library is None or found.wrong[0] != SLOW:
+    if ready.library is None:
         return found
-    return with_causes(found, explained(found.points, question.collective, ready.library))
+    hosts = {(log.path, len(part.host_of)): log.hosts for log, part in ready.runs}
+    causes = explained(found.points, question.collective, ready.library, hosts)
+    return with_causes(found, causes)
 
 
 def _expected(ready: PreparedCollective, bound: LeastTime) -> list[Point]:

@@ -460,7 +460,7 @@ def compile_collective(
     if timed.inside_nodes is not None:
         free = f"{percent(timed.inside_nodes)} of the bytes (--count-inside-nodes counts them)."
         words.append(f"Messages inside nodes are taken as free, by links that never limit: {free}")
-    elif topology.num_nodes < topology.num_hosts:
+    elif topology.num_nodes < topology.num_hosts and (topology.inner_part < 0).all():
         words.append("Messages between hosts of one node are counted on the network.")
     if schedule.padded_bytes > schedule.size_bytes:
         words.append(f"For chunks of whole bytes, pad the size to {schedule.padded_bytes:,} B.")

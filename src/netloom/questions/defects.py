@@ -14,17 +14,18 @@ by it than one without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, groupby, product
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Floats
+from netloom.base.arrays import Bools, Floats
 from netloom.base.words import listed, number
-from netloom.machines.libraries import DIRECT, ROWS, Library, Parts
+from netloom.machines.libraries import DIRECT, PXN, ROWS, Library, Parts
 from netloom.questions.measured import Explanation, MeasuredPoint
 
 NOISE, EARLY_NOISE = 0.03, 0.05
@@ -39,6 +40,9 @@ SEEN = 0.02
 
 PARTED = 0.1
 """Logarithm of two times from which on a test tells them apart."""
+
+TINY = 1e-30
+"""Seconds per byte that are none."""
 
 SURE = 2.0
 """Logarithm of the likelihoods from which on a defect is better than none."""
@@ -55,12 +59,12 @@ WRONG = 4.0
 
 @dataclass(frozen=True)
 class Run:
-    """A run of some of the computers, one after the other.
+    """A run of some of the computers.
 
     Attributes
     ----------
-    first, computers, cards
-        The first computer, how many there are, and the cards of each.
+    members, cards
+        The computers that take part, and the cards of each.
     sizes
         float64[n], bytes.
     parts
@@ -69,17 +73,16 @@ class Run:
         Seconds of their start that are no hops.
     """
 
-    first: int
-    computers: int
+    members: Sequence[int]
     cards: int
     sizes: Floats
     parts: dict[str, Parts]
     launch: float = 0.0
 
     @property
-    def members(self) -> range:
-        """The computers that take part."""
-        return range(self.first, self.first + self.computers)
+    def computers(self) -> int:
+        """How many computers take part."""
+        return len(self.members)
 
     @property
     def crosses(self) -> bool:
@@ -93,11 +96,14 @@ class Run:
 
     def later(self, defect: Defect, factor: float) -> Floats:
         """Return float64[n], logarithm of the time with a defect over that without."""
-        only = [
-            each for name, each in self.parts.items() if defect.only in (name, _algorithm(name))
+        named = self.parts.items()
+        only = [each for name, each in named if defect.only in (name, _algorithm(name))]
+        late, hops, *by = defect.change(factor, self)
+        late += self.launch * (1 - hops)
+        changed = [
+            Parts(late + hops * each.start, *(a * b for a, b in zip(each[1:], by, strict=True)))
+            for each in only or self.parts.values()
         ]
-        parts = only or self.parts.values()
-        changed = [defect.change(each, factor, self) for each in parts]
         return np.log(least_seconds(changed, self.sizes) / self.seconds)
 
 
@@ -115,7 +121,8 @@ class Defect(NamedTuple):
     place
         What it is a defect of.
     change
-        Returns parts that have it, by a factor.
+        By a factor and a run, the seconds that are added to starts, and what is multiplied: hops,
+        then the seconds per byte of inner links, cards and the network.
     factors
         Those that it may have. One if it is known.
     only
@@ -124,74 +131,62 @@ class Defect(NamedTuple):
 
     name: str
     place: Literal["computer", "cable", "all"]
-    change: Callable[[Parts, float, Run], Parts] = lambda each, *_: each
+    change: Callable[[float, Run], tuple[float, ...]] = lambda *_: (0, 1, 1, 1, 1)
     factors: tuple[float, ...] = (1.0,)
     only: str = ""
 
 
-def _steps(low: float, high: float, count: int = 24) -> tuple[float, ...]:
-    return tuple(np.geomspace(low, high, count).tolist())
+def _steps(low: float, high: float) -> tuple[float, ...]:
+    return tuple(np.geomspace(low, high, 24).tolist())
 
 
-def _cards(each: Parts, factor: float, _: Run) -> Parts:
-    return each._replace(card=each.card * factor)
+def _half_network(*_: Any) -> tuple[float, ...]:
+    return 0, 1, 1, 1, 2
 
 
-def _one_card_less(each: Parts, _: float, run: Run) -> Parts:
-    return each._replace(card=each.card * run.cards / max(run.cards - 1, 1))
+def _card_less(_: float, run: Run) -> tuple[float, ...]:
+    return 0, 1, 1, run.cards / max(run.cards - 1, 1), 1
 
 
-def _later(each: Parts, factor: float, run: Run) -> Parts:
-    return each._replace(start=run.launch + (each.start - run.launch) * factor)
+def _slower(by: float, run: Run) -> tuple[float, ...]:
+    return 0, 1 + (by - 1) / run.computers, by, by, 1
 
 
-def _slower(each: Parts, factor: float, run: Run) -> Parts:
-    """Return parts of a run of which one computer is slower, as are its hops."""
-    late = _later(each, 1 + (factor - 1) / run.computers, run)
-    return Parts(late.start, each.inside * factor, each.card * factor, each.network)
-
-
-HALF = (2.0,)
-LATE = Defect("later", "all", lambda each, by, _: each._replace(start=each.start * by))
+NO_GPUDIRECT = "no GPUDirect (bytes between computers {:.2g} times slower)"
 
 DEFECTS = (
-    Defect("one card at half rate", "computer", _cards, HALF),
-    Defect("one card missing in one computer", "computer", _one_card_less),
-    Defect(
-        "inner links of one computer at half rate",
-        "computer",
-        lambda each, *_: each._replace(inside=each.inside * 2),
-    ),
+    Defect("one card at half rate", "computer", lambda *_: (0, 1, 1, 2, 1)),
+    Defect("one card missing in one computer", "computer", _card_less),
+    Defect("inner links of one computer at half rate", "computer", lambda *_: (0, 1, 2, 1, 1)),
     Defect("one computer {:.2g} times slower", "computer", _slower, _steps(1.2, 4)),
-    *(
-        Defect(name, "cable", lambda each, *_: each._replace(network=each.network * 2))
-        for name in ("two flows on an uplink", "half of a leaf's uplinks down")
-    ),
-    Defect("one card of each computer (a rail) missing", "all", _one_card_less),
-    Defect(
-        "one card of each computer in use",
-        "all",
-        lambda each, _, run: each._replace(card=each.card * run.cards),
-    ),
-    Defect(
-        "no GPUDirect (bytes between computers {:.2g} times slower)", "all", _cards, _steps(1.3, 4)
-    ),
-    Defect("hops {:.2g} times later", "all", _later, _steps(1.4, 8)),
+    Defect("two flows on an uplink", "cable", _half_network),
+    Defect("half of a leaf's uplinks down", "cable", _half_network),
+    Defect("one card of each computer (a rail) missing", "all", _card_less),
+    Defect("one card of each computer in use", "all", lambda _, run: (0, 1, 1, run.cards, 1)),
+    Defect(NO_GPUDIRECT, "all", lambda by, _: (0, 1, 1, by, 1), _steps(1.3, 4)),
+    Defect("hops {:.2g} times later", "all", lambda by, _: (0, by, 1, 1, 1), _steps(1.4, 8)),
     Defect(
         "each collective {:.2g} µs later",
         "all",
-        lambda each, late, _: each._replace(start=each.start + late * 1e-6),
+        lambda late, _: (late * 1e-6, 1, 1, 1, 1),
         _steps(15, 1000),
     ),
-    Defect("no PXN", "all", only=DIRECT),
 )
 """Those that are looked for, beside those that leave one algorithm or protocol of several."""
 
+SLOWER = Defect("all bytes slower", "all", lambda by, _: (0, 1, by, by, by))
+
 
 def only_one(run: Run) -> list[Defect]:
-    """Return the defects that leave one algorithm or protocol of those that a run may take."""
-    choices = dict.fromkeys([*map(_algorithm, run.parts), *run.parts])
-    return [Defect(f"nothing but {each} at all sizes", "all", only=each) for each in choices]
+    """Return the defects that leave one algorithm or protocol of several that a run may take."""
+    count = Counter(map(_algorithm, run.parts))
+    choices = [each for each in count if len(count) > 1]
+    choices += [each for each in run.parts if count[_algorithm(each)] > 1]
+    names = {DIRECT: "no PXN"}
+    return [
+        Defect(names.get(each, f"nothing but {each} at all sizes"), "all", only=each)
+        for each in choices
+    ]
 
 
 def least_seconds(parts: Sequence[Parts], sizes: Floats) -> Floats:
@@ -288,7 +283,7 @@ def whitening(
     float64[n, n], for logarithms of times.
     """
     step = 1e-3
-    early = np.concatenate([run.later(LATE, 1 + step) for run in runs]) / step
+    early = 1 - np.concatenate([run.later(SLOWER, 1 + step) for run in runs]) / step
     both = 0.4 * np.sqrt(np.clip(early * (1 - early), 0, 1))  # the law's own middle part
     errors = np.array([rate * (1 - early), start * early, law * both])
     covariance = np.diag(NOISE**2 + (early_noise * early) ** 2) + errors.T @ errors
@@ -307,7 +302,7 @@ class Suspects:
     --------
     >>> parts = Parts(start=1e-4, inside=2e-12, card=5e-12, network=5e-12)
     >>> sizes = 4.0 ** np.arange(5, 17)
-    >>> suspects = Suspects([Run(0, 8, 8, sizes, {"rings": parts})])
+    >>> suspects = Suspects([Run(range(8), 8, sizes, {"rings": parts})])
     >>> twice = parts._replace(card=1e-11)
     >>> slower = np.array([twice.seconds(each) / parts.seconds(each) for each in sizes])
     >>> [[each.name for each in group] for group in suspects.ranked(np.log(slower))][0][:3]
@@ -363,19 +358,22 @@ class Suspects:
 
 # -- the next test ---------------------------------------------------------------------------------
 
-Build = Callable[[int, int], Run]
-"""Makes the run of so many computers from a first one on."""
+Hosts = Mapping[tuple[str, int], Sequence[str]]
+"""The computer of each rank, by file and number of ranks."""
+
+Build = Callable[[Sequence[int]], Run]
+"""Makes the run of some computers."""
 
 
 def _proposed(runs: Sequence[Run], build: Build) -> Iterator[tuple[str, list[Run]]]:
     """Yield tests that have not been done: their words and runs."""
     done = {run.computers for run in runs}
     most = max(done)
-    if most % 2 == 0 and most // 2 not in done:
-        half = most // 2
-        yield "run each half of the computers", [build(0, half), build(half, half)]
+    half = most // 2
+    if half and half not in done:
+        yield "run each half of the computers", [build(range(half)), build(range(half, most))]
     if 1 not in done:
-        yield "run one computer alone", [build(0, 1)]
+        yield "run one computer alone", [build(range(1))]
 
 
 def _shown(cause: Cause, runs: Sequence[Run], test: Sequence[Run]) -> list[Floats]:
@@ -389,8 +387,13 @@ def _shown(cause: Cause, runs: Sequence[Run], test: Sequence[Run]) -> list[Float
     return [_where(later, each[old:]) for each in where if each[:old] == by.struck]
 
 
-def next_test(groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Build) -> str:
-    """Return the test that parts most of some causes, and what each predicts. "" for none."""
+def next_test(
+    groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Build, names: Sequence[str] = ()
+) -> str:
+    """Return the test that parts most of some causes, and what each predicts. "" for none.
+
+    ``names``: of the computers, if they are known.
+    """
     causes = [each for group in groups for each in group]
     best, most = "", 0
     for words, test in _proposed(runs, build):
@@ -405,13 +408,16 @@ def next_test(groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Bui
         return best
     among, place = _among(causes[0], runs), causes[0].best.defect.place
     if place == "computer" and len(among) > 1:
-        return f"run each half of {_span(among)}"
+        return f"run each half of {_called(among, names)}"
     if place == "cable" and len(groups[0]) > 1:
         return "run the same computers in another order: flows that meet by chance meet elsewhere"
     return ""
 
 
-def _span(computers: Sequence[int]) -> str:
+def _called(computers: Sequence[int], names: Sequence[str]) -> str:
+    """Return some computers, by their names if they are known."""
+    if names:
+        return listed([names[each] for each in computers])
     first, *more = computers
     return f"computers {first} to {more[-1]}" if more else f"computer {first}"
 
@@ -427,7 +433,7 @@ def _predicted(causes: Sequence[Cause], shown: Sequence[Sequence[Floats]], runs:
     """Return by what each cause lengthens the runs of a test, those alike together."""
     said = dict[str, list[str]]()
     for cause, curves in zip(causes, shown, strict=True):
-        each = [np.exp(run.max()) for run in np.split(curves[0], runs)]
+        each = [np.exp(run.max()) for run in np.split(max(curves, key=np.max), runs)]
         times = listed([f"×{number(round(by, 2))}" for by in sorted(each, reverse=True)])
         said.setdefault(times, []).append(cause.name)
     return "; ".join(f"{times}: {listed(names, last='or')}" for times, names in said.items())
@@ -436,13 +442,8 @@ def _predicted(causes: Sequence[Cause], shown: Sequence[Sequence[Floats]], runs:
 # -- of measured points ----------------------------------------------------------------------------
 
 
-def part_of(library: Library, first: int, computers: int) -> Library:
-    """Return what runs collectives on so many of a library's computers, from a first one on."""
-    return replace(library, hosts=library.hosts[first : first + computers], counted={})
-
-
 def runs_of(
-    points: Sequence[MeasuredPoint], collective: str, library: Library
+    points: Sequence[MeasuredPoint], collective: str, library: Library, hosts: Hosts | None = None
 ) -> list[tuple[Run, list[int]]]:
     """Return the runs that files are of, and the places of their points.
 
@@ -451,51 +452,86 @@ def runs_of(
     files, (most, gpus) = dict[tuple[str, int], list[int]](), library.hosts.shape
     for at, point in enumerate(points):
         files.setdefault((point.file, point.ranks), []).append(at)
-    taken, found = 0, []
-    for of in files.values():
-        computers = max(points[of[0]].ranks // gpus, 1)
-        first = taken % most if computers < most else 0
-        taken += computers % most
-        own = part_of(library, first, computers)
-        names = [*dict.fromkeys(points[at].algorithm for at in of)]
+    taken, found, names = 0, [], names_of(hosts, most)
+    for run, of in files.items():
+        own = [*dict.fromkeys((hosts or {}).get(run, ()))]
+        members: Sequence[int] = [names.index(each) for each in own if each in names]
+        if not own or len(members) < len(own):
+            computers = max(run[1] // gpus, 1)
+            first = taken % most if computers < most else 0
+            taken, members = taken + computers % most, range(first, first + computers)
+        algorithms = [*dict.fromkeys(points[at].algorithm for at in of)]
         once = len({points[at].size for at in of}) == len(of)
-        for each in [names] if once else [[name] for name in names]:
+        for each in [algorithms] if once else [[name] for name in algorithms]:
             here = [at for at in of if points[at].algorithm in each]
             sizes = np.array([points[at].size for at in here])
-            found.append((run_of(own, first, collective, each, sizes), here))
+            found.append((run_of(library, members, collective, each, sizes), here))
     return found
 
 
-def run_of(
-    own: Library, first: int, collective: str, algorithms: Sequence[str], sizes: Floats
-) -> Run:
-    """Return a run on a library's computers.
+def names_of(hosts: Hosts | None, computers: int) -> list[str]:
+    """Return the names of all computers, if a file of all has them."""
+    each = ([*dict.fromkeys(names)] for names in (hosts or {}).values())
+    return next((names for names in each if len(names) == computers), [])
 
-    Cards that GPUs share are channels between routers: their time is that of both parts.
+
+def run_of(
+    library: Library,
+    members: Sequence[int],
+    collective: str,
+    algorithms: Sequence[str],
+    sizes: Floats,
+) -> Run:
+    """Return a run on some of a library's computers, by the algorithms that these can run.
+
+    Where it may send over the cards of other GPUs (PXN), it may do without.
     """
+    own, every = library, [*range(len(library.hosts))]
+    if [*members] != every:
+        own = replace(library, hosts=library.hosts[[*members]], counted={})
+    able = own.algorithms(collective)
+    some = [each for each in algorithms if each in able] or [*algorithms]
     parts = dict[str, Parts]()
-    for name in algorithms:
+    for name in dict.fromkeys([*some, *[DIRECT] * (PXN in some)]):
+        cards, cables = _between_routers(own, collective, name)
         protocols = [row.name for row in own.protocols if row.algorithm == ROWS[name]]
         for protocol, each in zip(protocols, own.parts(collective, name), strict=True):
-            shared = each.network if len(own.near) < own.hosts.shape[1] else 0.0
-            parts[f"{name} {protocol}".rstrip()] = each._replace(card=max(each.card, shared))
-    return Run(first, len(own.hosts), len(own.near), sizes, parts, own.start)
+            card, rest = max(each.card, each.network * cards), each.network * cables
+            parts[f"{name} {protocol}".rstrip()] = each._replace(card=card, network=rest)
+    return Run(members, len(own.near), sizes, parts, own.start)
+
+
+def _between_routers(own: Library, collective: str, algorithm: str) -> tuple[float, float]:
+    """Return what parts of the network's time cards take that are shared, thus routers, and cables.
+
+    The larger one is 1.
+    """
+    network = own.links.topology
+    if len(own.near) == own.hosts.shape[1]:
+        return 0.0, 1.0
+    ends = [network.routers.channel_source, network.routers.channel_target]
+    of_card: Bools = np.asarray(np.isin(ends, network.injection_router).any(axis=0))
+    took = (own.crossed(collective, algorithm).load / own.links.capacity)[: len(of_card)]
+    cards, cables = (float(took[each].max(initial=0.0)) for each in (of_card, ~of_card))
+    return cards / max(cards, cables, TINY), cables / max(cards, cables, TINY)
 
 
 def explained(
-    points: Sequence[MeasuredPoint], collective: str, library: Library
+    points: Sequence[MeasuredPoint], collective: str, library: Library, hosts: Hosts | None = None
 ) -> tuple[Explanation, ...]:
     """Return the classes of defect that fit measured times, the most likely first.
 
     Parameters
     ----------
     points
-        All points of one or several files. Files of fewer ranks than the largest are of consecutive
-        computers, in the order in which they are given.
+        All points of one or several files. Files of fewer ranks than the largest are of the
+        computers that ``hosts`` names, or of consecutive ones in the order in which they are given.
     collective
         What they measured.
     library
         That of the ranks of the largest file.
+    hosts
+        The computer of each rank, by file and number of ranks, if files name them.
 
     Returns
     -------
@@ -505,7 +541,8 @@ def explained(
     """
     if {each.algorithm for each in points} - {*library.algorithms(collective)}:
         return ()
-    known = runs_of(points, collective, library)
+    known = runs_of(points, collective, library, hosts)
+    names = names_of(hosts, len(library.hosts))
     order, runs = [each for _, at in known for each in at], [run for run, _ in known]
     later = np.log([points[at].measured / points[at].expected for at in order])
     groups = Suspects(runs).ranked(later)
@@ -514,16 +551,14 @@ def explained(
     largest, at = max(known, key=lambda each: each[0].computers)
     algorithms = [*dict.fromkeys(points[each].algorithm for each in at)]
 
-    def build(first: int, computers: int) -> Run:
-        own = part_of(library, first, computers)
-        able = [each for each in algorithms if each in own.algorithms(collective)]
-        return run_of(own, first, collective, able or [algorithms[0]], largest.sizes)
+    def build(members: Sequence[int]) -> Run:
+        return run_of(library, members, collective, algorithms, largest.sizes)
 
-    test, found = next_test(groups, runs, build), []
+    test, found = next_test(groups, runs, build, names), []
     for group in groups:
-        best, among, where = group[0].best, _among(group[0], runs), ""
+        best, where = group[0].best, ""
         if not all(best.struck) and {each.best.defect.place for each in group} == {"computer"}:
-            where = f", in {_span(among)}"
+            where = f", in {_called(_among(group[0], runs), names)}"
         ratios = np.ones(len(points))
         ratios[order] = np.exp(best.later)
         said = Explanation(

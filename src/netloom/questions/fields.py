@@ -307,27 +307,25 @@ class Payload(Question, panel="Time"):
     """What of a channel's bandwidth is payload."""
 
     efficiency: float | None = option(
-        "Payload over what channels carry, such as 0.9; bounds ignore it.",
+        "Payload share of channels. Default: the machine's.",
         default=None,
         gt=0,
         le=1,
-        shown_default="the machine's, else 1",
+        shown_default="",
     )
 
 
 class Costs(Payload, panel="Time"):
     """What ranks of a collective take beside its messages. See ``named_machines.Costs``."""
 
-    adding_rate: Size | None = option(
-        "Rate at which a rank adds (50GB/s).", default=None, shown_default="the machine's, else ∞"
+    adding_rate: Size | None = option(  # ranks add and reorder at once if nothing says so
+        "Rate of adding (50GB/s).", default=None, shown_default="the machine's"
     )
     copy_rate: Size | None = option(
-        "Rate at which a rank reorders blocks (25GB/s).",
-        default=None,
-        shown_default="the machine's, else ∞",
+        "Rate of reordering (25GB/s).", default=None, shown_default="the machine's"
     )
     start: Seconds | None = option(
-        "Time to start a collective, such as 5us.", default=None, shown_default="the machine's"
+        "Time to start (5us).", default=None, shown_default="the machine's"
     )
 
 

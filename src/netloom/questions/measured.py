@@ -154,13 +154,19 @@ class Measured(Figures):
             "band": self.band,
             "why": "the machine is not this one, or units differ" * (kind == IMPOSSIBLE),
         }
-        for label, each in zip(("fits", "or"), self.explanations, strict=False):
+        for label, each in zip(("fits", "or"), self.causes, strict=False):
             lines[label] = f"{each.words} (within {percent(each.misfit)})"
         if kind == SLOW and not self.explanations:
             lines["fits"] = "no single defect that netloom knows"
-        lines["test"] = self.explanations[0].next_test if self.explanations else ""
+        lines["test"] = self.causes[0].next_test if self.causes else ""
         lines["bound"] = f"{units.seconds(last.bound)} at {units.size(last.size)}"
         return Verdict(mark, sentence, lines)
+
+    @property
+    def causes(self) -> tuple[Explanation, ...]:
+        """The explanations, if times are too long, or runs may differ within their bands."""
+        several = len({each.run for each in self.points}) > 1
+        return self.explanations if several or self.wrong[0] == SLOW else ()
 
     @property
     def wrong(self) -> tuple[str, Sequence[MeasuredPoint]]:
@@ -225,7 +231,7 @@ class Measured(Figures):
             name = "expected" + f" of {each.run}" * (each.run != first)
             rows.append((each.run, "measured", each.size, each.bus_bandwidth, None, None))
             rows.append((name, "expected", each.size, each.expected_bus_bandwidth, least, most))
-            for why in self.explanations[:2] if each.run == first else ():
+            for why in self.causes[:2] if each.run == first else ():
                 speed = each.expected_bus_bandwidth / why.ratio_by_size[at]
                 rows.append((why.name, "why", each.size, speed, None, None))
         columns = ["curve", "role", "size", "bus_bandwidth", "low", "high"]

@@ -202,7 +202,7 @@ def default_routing(topology: Topology) -> Routing:
     >>> str(default_routing(topology("fat-tree:4x3")))
     'd-mod-k'
     """
-    if topology.cabling is not None:
+    if (topology.of_cards or topology).cabling is not None:
         return ENGINES["minhop"](topology)
     if topology.broken:
         return rules.Layered() if topology.direct else rules.Spread()

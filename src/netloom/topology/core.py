@@ -204,6 +204,9 @@ class Topology:
         each other has switches too. Only collectives and traces as flows take such networks.
     cards
         int32[], the routers that are network cards, which several hosts of a computer share.
+    of_cards, card_of_host
+        The network whose hosts are the cards, and which of them each host sends by,
+        int32[num_hosts]. None where hosts are no GPUs. See ``inside.with_computers``.
     counts_inside
         Whether messages between hosts of one node use the network. See ``local_group``.
     """
@@ -233,6 +236,8 @@ class Topology:
     failed_nodes: tuple[int, ...] = ()
     switches: tuple[int, ...] = ()
     cards: Ints = field(default_factory=lambda: NO_INT32S, repr=False)
+    of_cards: Topology | None = field(default=None, repr=False)
+    card_of_host: Ints = field(default_factory=lambda: NO_INT32S, repr=False)
     counts_inside: bool = False
 
     def __post_init__(self) -> None:

@@ -184,6 +184,8 @@ def with_computers(
         node_of_host=node,
         computer_labels=called,
         cards=shared,
+        of_cards=topology,
+        card_of_host=card_at[near],
         family=_family_of(topology, card_at, shares),
         reference_gbps=topology.reference_gbps,
         cycle_ns=topology.cycle_ns,

@@ -84,7 +84,7 @@ class TraceFile(Question, panel="Trace"):
         shown_default="the machine's",
     )
     overhead_cycles: int = option(
-        "Overhead o at each end of a GOAL message.", default=0, ge=0, lt=2**31, unit=CYCLES
+        "Overhead o of GOAL messages.", default=0, ge=0, lt=2**31, unit=CYCLES
     )
     gap_cycles: int = option("Gap g between GOAL messages.", default=0, ge=0, lt=2**31, unit=CYCLES)
     calc_cycles: float = option(

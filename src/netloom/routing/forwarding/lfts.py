@@ -458,7 +458,7 @@ def _ports_of(topology: Topology, lines: list[str]) -> dict[int, list[int]]:
 def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> tables.ForwardingTable:
     """Return the table that a dump says: see ``read_ports``.
 
-    Entries that led over what is broken, or gone, lead nowhere.
+    Entries that led over what is broken, or gone, lead nowhere. Packets to a GPU go to its card.
 
     Parameters
     ----------
@@ -477,6 +477,9 @@ def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> tables.F
         If the network has no LIDs. Naming file and line, if the dump is broken, or of another
         fabric.
     """
+    before = topology.of_cards
+    if before is not None and before.cabling is not None and not topology.broken:
+        return tables.of_gpus(topology, read_lfts(before, files, gone=gone))
     rest, _, levels = files.partition(",psl:")
     path, _, sl2vl = rest.partition(",sl2vl:")
     if levels and not sl2vl:

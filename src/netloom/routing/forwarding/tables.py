@@ -202,6 +202,39 @@ class ForwardingTable:
         return ends.around(Paths(offsets, found))
 
 
+def of_gpus(topology: Topology, table: ForwardingTable) -> ForwardingTable:
+    """Return a table that leads to the card of each GPU as one of the network of cards does.
+
+    Without lanes, and rows of other end points.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import minhop
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2@4x2x9")
+    >>> of_gpus(net, minhop(net.of_cards)).paths(net, np.array([0, 0]), np.array([3, 4])).lengths
+    array([0, 4], dtype=int32)
+    """
+    before, inside = topology.of_cards, topology.routers
+    assert before is not None
+    outer = np.flatnonzero(topology.inner_part[topology.ejection_router] < 0)
+    row, here = topology.card_of_host[topology.port_host[outer]], topology.ejection_router[outer]
+    found = np.full((topology.num_ports, topology.num_routers), -1, np.int32)
+    found[outer, : before.num_routers] = table.next_channel[row]
+    to_card, from_card = np.full((2, topology.num_routers), -1, np.int32)
+    for end, way in ((inside.channel_target, to_card), (inside.channel_source, from_card)):
+        channels = np.flatnonzero(np.isin(end, topology.cards))
+        way[end[channels]] = channels
+    found[np.ix_(outer, topology.cards)] = from_card[topology.cards]
+    found[outer, before.ejection_router[row]] = to_card[here]
+    found[outer, here] = -1
+    undelivered = None
+    if table.undelivered is not None:
+        undelivered = np.zeros(topology.num_ports, np.bool_)
+        undelivered[outer] = table.undelivered[row]
+    return ForwardingTable(table.name, found, undelivered=undelivered)
+
+
 def check_table(topology: Topology, routing: ForwardingTable) -> None:
     """Refuse a table that is not for the routers and ports of this network.
 
