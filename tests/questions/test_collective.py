@@ -260,6 +260,18 @@ def test_adding_copying_and_the_start_come_on_top(collective, algorithm, more):
     assert seconds(collective, spec, algorithm, 1e6, **costs) == pytest.approx(plain + more)
 
 
+def test_each_sum_may_have_a_start(tmp_path):
+    file = tmp_path / "adds.toml"
+    lines = ['topology = "leaf-spine:1x1x8"', 'bandwidth = "1GB/s"', 'latency = "1us"']
+    lines += ['adding_rate = "2GB/s"', 'adding_start = "3us"']
+    file.write_text("\n".join(lines))
+    plain = seconds("all-reduce", "leaf-spine:1x1x8", "ring", 1e6)
+    found = compare_collectives("all-reduce", f"machine:{file}", algorithm="ring", size=1e6)
+    wanted = plain + 7 * 3e-6 + 7 / 8 * 1e6 / 2e9
+    assert found.points[0].seconds == pytest.approx(wanted)
+    assert "adding 2 GB/s after 3 µs" in found.flows.how
+
+
 def test_half_of_the_payload_takes_twice_as_long():
     plain = seconds("all-reduce", "leaf-spine:1x1x8", "ring", 1e6, latency="0")
     half = seconds("all-reduce", "leaf-spine:1x1x8", "ring", 1e6, latency="0", efficiency=0.5)

@@ -279,6 +279,8 @@ class Machine(Table):
         Payload over what a channel carries. Times use it, bounds never do.
     adding_bytes_per_us, copy_bytes_per_us
         Bytes per microsecond that a rank adds, and that it reorders. None where they cost nothing.
+    adding_start_us
+        Microseconds that a rank takes to add a message, beside its bytes.
     start_us
         Microseconds that every collective takes to start.
     computer
@@ -312,6 +314,7 @@ class Machine(Table):
     ties: Literal["either", "+"] = "either"
     efficiency: Share = 1.0
     adding_bytes_per_us: Rate | None = Field(None, alias="adding_rate")
+    adding_start_us: Time = Field(0.0, alias="adding_start")
     copy_bytes_per_us: Rate | None = Field(None, alias="copy_rate")
     start_us: Time = Field(0.0, alias="start")
     computer: Computer | None = None
@@ -816,8 +819,8 @@ class Costs(Figures):
         Payload over what channels carry.
     adding_bytes_per_second, copy_bytes_per_second
         Of a rank that adds what it received, and of one that reorders blocks. None: in no time.
-    start_seconds
-        Of a collective.
+    start_seconds, adding_start_seconds
+        Of a collective, and of a message that is added.
     share
         The efficiency: one number, or float64[num_channels].
     efficiency_source, adding_source, copy_source, start_source
@@ -828,6 +831,7 @@ class Costs(Figures):
     adding_bytes_per_second: float | None = figure(unit="bytes/s")
     copy_bytes_per_second: float | None = figure(unit="bytes/s")
     start_seconds: float = figure(unit="seconds")
+    adding_start_seconds: float = figure(unit="seconds")
     efficiency_source: str
     adding_source: str
     copy_source: str
@@ -839,9 +843,11 @@ class Costs(Figures):
         """What it says, in words, each with where it comes from."""
         share = self.efficiency.said(percent)
         adding, copied = (rate(each or inf) for each in self.rates)
+        begun = self.adding_start_seconds
+        after = f" after {seconds(begun)}" if begun else ""
         said = [
             (f"payload {share}", self.efficiency_source),
-            (f"adding {adding}", self.adding_source),
+            (f"adding {adding}{after}", self.adding_source),
             (f"copying {copied}", self.copy_source),
             (f"start {seconds(self.start_seconds)}", self.start_source),
         ]
@@ -1089,6 +1095,7 @@ def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs |
         adding_bytes_per_second=adding,
         copy_bytes_per_second=copied,
         start_seconds=start,
+        adding_start_seconds=machine.adding_start_us * 1e-6 if machine and adding else 0.0,
         efficiency_source=of_share,
         adding_source=of_adding,
         copy_source=of_copies,

@@ -329,7 +329,8 @@ def _of_flows(flows: engines.PreparedFlows, host_of: Ints, node_of_host: Ints | 
     adding, copying = (1 / each if each else 0.0 for each in rates)
     start = costs.start_seconds if costs else 0.0
     where = flows.links, flows.routing, overhead, host_of, node_of_host
-    return Runner(*where, adding=adding, copying=copying, start=start)
+    each = costs.adding_start_seconds if costs else 0.0
+    return Runner(*where, adding=(each, adding), copying=copying, start=start)
 
 
 def _cycle_seconds(program: engines.PreparedNetwork) -> float:
@@ -371,10 +372,12 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     if question.engine != "flow":
         clock = replace(clock, costs=None)
     at_once = all((question.collective, name) in AT_ONCE for name in names_of(question.algorithm))
+    links = engines.timed_links(topology, clock, end_channels=question.end_channels == 1)
+    at_once |= links.hosts_are_faster
     flows = engines.PreparedFlows(
         topology=topology,
         routing=routing,
-        links=engines.timed_links(topology, clock, end_channels=question.end_channels == 1),
+        links=links,
         clock=clock,
         law=FlowLaw(injection=question.injection or ("shared" if at_once else "in-order")),
         seed=question.seed,

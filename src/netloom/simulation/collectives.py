@@ -255,8 +255,10 @@ class Runner:
         int32[num_ranks], the host of each rank.
     node_of_host
         int32[num_hosts], the node of each host, if messages inside nodes do not use the network.
-    adding, copying
-        Seconds per byte of a rank that adds what it received, or that reorders blocks.
+    adding
+        Seconds, and seconds per byte, of a rank that adds a message.
+    copying
+        Seconds per byte of a rank that reorders blocks.
     start
         Seconds before the first step.
 
@@ -275,7 +277,7 @@ class Runner:
     overhead: float
     host_of: Ints
     node_of_host: Ints | None = None
-    adding: float = 0.0
+    adding: tuple[float, float] = (0.0, 0.0)
     copying: float = 0.0
     start: float = 0.0
 

@@ -31,7 +31,7 @@ def rounds_apart(
     program: RoundProgram,
     law: FlowLaw = FAIR,
     *,
-    adding: float = 0.0,
+    adding: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[float, Floats] | None:
     """Return when a program of rounds is over whose messages never meet. None if some may.
 
@@ -49,7 +49,7 @@ def rounds_apart(
     law
         How flows share the links: max-min.
     adding
-        Time per byte that a target adds, of one message per round.
+        Time, and time per byte, that a target adds, of one message per round.
 
     Raises
     ------
@@ -93,11 +93,11 @@ def rounds_apart(
         sent += one.bytes[uses] * one.count
         cost = np.zeros(len(one))
         cost[uses] = ways.latency + one.bytes[uses] / rate
-        if adding:
+        if any(adding):
             added = one.moving & one.sums
             if np.bincount(one.target[added]).max(initial=0) > 1:
                 return None
-            cost += added * one.bytes * adding
+            cost += added * (adding[0] + adding[1] * one.bytes)
         taking = np.zeros(len(ready), np.bool_)
         taking[one.source] = taking[one.target] = True
         hosts, left = np.flatnonzero(taking), one.count if len(one) else 0

@@ -382,13 +382,15 @@ def exchange(source: ArrayLike, target: ArrayLike, size: ArrayLike, count: int =
     return Round(*ends, np.array(np.broadcast_to(size, ends[0].shape), np.float64), count)
 
 
-def as_messages(program: RoundProgram, *, overhead: float = 0.0, adding: float = 0.0) -> Messages:
+def as_messages(
+    program: RoundProgram, *, overhead: float = 0.0, adding: tuple[float, float] = (0.0, 0.0)
+) -> Messages:
     """Return all rounds as a table of messages, round by round, in float64 bytes.
 
     A host waits for the rows of the last round in which it sent, and of all since: what was before,
     that round waited for itself. ``overhead`` is the time that the processor of each end takes for
-    a message that uses the network, at its source for each piece. ``adding`` is the time per byte
-    that a target adds, before the message counts as received.
+    a message that uses the network, at its source for each piece. ``adding`` is the time, and the
+    time per byte, that a target adds, before the message counts as received.
 
     Examples
     --------
@@ -414,7 +416,9 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0, adding: float =
         first += len(one)
     work = np.concatenate([each.moving for each in rounds]) * overhead
     begun = np.concatenate([each.moving * each.pieces for each in rounds]) * overhead
-    added = np.concatenate([each.moving * each.sums * each.bytes for each in rounds]) * adding
+    added = np.concatenate([
+        each.moving * each.sums * (adding[0] + adding[1] * each.bytes) for each in rounds
+    ])  # fmt: skip
     columns: dict[str, Any] = dict.fromkeys(("start", "delay", "hold"), np.zeros(len(work)))
     columns |= {"run": begun, "receive": work + added}
     columns["context"] = np.full(len(work), -1, np.int32)
