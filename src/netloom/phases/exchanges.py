@@ -113,7 +113,7 @@ def exchange_of(
     Raises
     ------
     InputError
-        If the collective is not one exchange, or a connection has too many bytes.
+        If the collective is not one exchange, is too large, or a connection has too many bytes.
 
     Examples
     --------
@@ -127,6 +127,11 @@ def exchange_of(
         wanted = f"one of {', '.join(OF_PHASES)}, which are one exchange"
         raise InputError("algorithm", f"{PHASES} of {collective}", wanted)
     used, ranks = np.unique(host_of, return_counts=True)
+    pairs = len(used) ** (2 if collective in ("all-to-all", "all-gather", "reduce-scatter") else 1)
+    if pairs * topology.num_channels > MOST_NAMED:  # before they are listed
+        found = f"{PHASES} of some {pairs:,} connections on {topology.num_channels:,} channels"
+        wanted = f"at most {MOST_NAMED:,} connections times channels"
+        raise InputError("algorithm", found, wanted)
     share, home = ranks / len(host_of), used == host_of[root]
     part = {
         "all-to-all": np.outer(ranks, share),
