@@ -122,7 +122,7 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
         asked |= each.options
         try:
             ready, fields = _prepared(per_node, asked)
-            times = _timed(collective, sizes, fields)
+            times, why = _timed(collective, sizes, fields)
         except InputError as error:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
             raise folder.wrong(which, "", what, error.wanted) from None
@@ -157,22 +157,24 @@ def _prepared(per_node: int, asked: Mapping[str, Any]) -> tuple[PreparedCollecti
 
 def _timed(
     collective: str, sizes: Mapping[str, set[float]], fields: Mapping[str, Any]
-) -> dict[tuple[str, float], float]:
-    """Return the seconds of algorithms that run here, by name and size."""
+) -> tuple[dict[tuple[str, float], float], dict[str, str]]:
+    """Return the seconds of algorithms by name and size, and why others do not run here."""
     from netloom.machines.libraries import ROWS
-    from netloom.questions.collective import compare_collectives
+    from netloom.questions.base import ask
+    from netloom.questions.collective_prepared import CollectiveQuestion, prepare
     from netloom.workload.programs.collectives.algorithms import algorithms_of
 
-    found = dict[tuple[str, float], float]()
+    found, why = dict[tuple[str, float], float](), dict[str, str]()
     for name, some in sizes.items():
+        which = {"collective": collective, "algorithm": name, "size": sorted(some)}
         try:
-            answer = compare_collectives(collective, algorithm=name, size=sorted(some), **fields)
-        except InputError:
-            if name in (*algorithms_of(collective), *ROWS):
-                continue
-            raise
-        found |= {(name, each.size): each.seconds for each in answer.points}
-    return found
+            ready = prepare(ask(CollectiveQuestion, which | fields))
+            found |= {(name, size): ready.seconds(name, size) for size in ready.sizes}
+        except InputError as error:
+            if name not in (*algorithms_of(collective), *ROWS):
+                raise
+            why[name] = str(error)
+    return found, why
 
 
 def _loads(folder: Folder, which: int) -> Iterator[dict[str, Any]]:

@@ -8,4 +8,5 @@ from .network import (
     ways_of as ways_of,
 )
 from .rounds import rounds_apart as rounds_apart
+from .rounds import rounds_repeated as rounds_repeated
 from .run import run_flows as run_flows, trust as trust
