@@ -20,7 +20,14 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.routing import Routing, paths
-from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, rounds_apart, rounds_repeated, run_flows
+from netloom.simulation.flow import (
+    FlowLaw,
+    FlowNetwork,
+    FlowRun,
+    rounds_apart,
+    rounds_repeated,
+    run_flows,
+)
 from netloom.simulation.flow.engine import FAIR
 from netloom.simulation.flow.rounds import REPEATS
 from netloom.simulation.program_network import ProgramNetwork

@@ -69,7 +69,10 @@ def levels(graph, source, target):
 
 @inlined
 def levels_back(graph, source, target):
-    """Number vertices by their distance to the target, until the source has one."""
+    """Number vertices by their distance to the target, until the source has one.
+
+    It searches few where the target is near. If there is no way, ``levels`` numbers all.
+    """
     first, following, head, _, cap, room = graph
     level, queue = room[0], room[2]
     level[:] = -1
@@ -87,7 +90,7 @@ def levels_back(graph, source, target):
                 queue[known] = there
                 known += 1
             arc = following[arc]
-    return level[source] >= 0
+    return level[source] >= 0 or levels(graph, source, target)
 
 
 @inlined
@@ -141,8 +144,6 @@ def max_flow(graph, count, source, target, limit):
                 level[here] = -1
                 depth -= 1
                 here = head[trail[depth] ^ 1]
-    if total < limit:
-        levels(graph, source, target)
     return total
 
 

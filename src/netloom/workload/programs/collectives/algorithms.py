@@ -328,7 +328,7 @@ def bruck_all_to_all(num_ranks: int) -> list[Steps]:
 
         def chunks(_: int, bit: int = bit, sent: Ints = sent) -> Ints:
             source = (ranks[:, None] - sent % 2**bit) % num_ranks
-            return source * num_ranks + (source + sent) % num_ranks
+            return np.asarray(source * num_ranks + (source + sent) % num_ranks, np.int64)
 
         found += steps(ranks, (ranks + 2**bit) % num_ranks, chunks, width=len(sent))
     return found
