@@ -7,7 +7,7 @@ those of netloom's routes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -127,7 +127,8 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
         asked |= each.options
         try:
             ready, fields = _prepared(per_node, asked)
-            times, why = _timed(collective, sizes, fields)
+            unknown = {name for name in called if name not in NETLOOM}
+            times, why = _timed(collective, sizes, fields, unknown)
         except InputError as error:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
             raise folder.wrong(which, "", what, error.wanted) from None
@@ -171,7 +172,10 @@ def _prepared(per_node: int, asked: Mapping[str, Any]) -> tuple[PreparedCollecti
 
 
 def _timed(
-    collective: str, sizes: Mapping[str, set[float]], fields: Mapping[str, Any]
+    collective: str,
+    sizes: Mapping[str, set[float]],
+    fields: Mapping[str, Any],
+    unknown: Container[str] = (),
 ) -> tuple[dict[tuple[str, float], float], dict[str, str]]:
     """Return the seconds of algorithms by name and size, and which run or why none does."""
     from netloom.questions.base import ask
@@ -179,6 +183,9 @@ def _timed(
 
     found, why = dict[tuple[str, float], float](), dict[str, str]()
     for name, some in sizes.items():
+        if name in unknown:
+            why[name] = "netloom has none of that name: say in algorithms which it is"
+            continue
         for each in name.split(OR):
             asked = {"collective": collective, "algorithm": each, "size": sorted(some), **fields}
             try:

@@ -181,13 +181,13 @@ def meant(names: list[str], algorithm: str) -> list[str]:
     ['double-trees|double-binary-tree']
     >>> meant(["in-switch", "rings"], ""), meant(["allreduce_nccl_ring"], "other")
     (['in-switch', 'rings'], [])
-    >>> meant(["BINE-*"], "BINE-L-UTOFU-0-1")
-    ['recursive-doubling']
+    >>> meant(["BINE-*"], "BINE-L-UTOFU-0-1"), meant(["odd"], "odd")
+    (['recursive-doubling'], ['odd'])
     """
     own = spoken(algorithm) if algorithm else ()
     if any(fnmatchcase(algorithm, each) or spoken(each) == own for each in names):
         usual = next(of_shown(algorithm), algorithm)
-        return [known_as(usual)] if known_as(usual) in NETLOOM or OR in known_as(usual) else []
+        return [known_as(usual)]
     if algorithm and not NETLOOM.issuperset(names):
         return []
     known = map(known_as, names)

@@ -51,7 +51,7 @@ OF_LIBRARIES = {
 }
 """Algorithms of netloom, by how libraries call them, if that is another name: the first is run."""
 
-AROUND = ("allreduce-nccl-", "default-", "-ompi", "-mpich", "-over")
+AROUND = ("allreduce-nccl-", "nccl-", "default-", "-ompi", "-mpich", "-over")
 """What PICO writes round the name of an algorithm."""
 
 
