@@ -29,6 +29,7 @@ from netloom_papers.spellings import (
     CALLED,
     KEYS,
     SETS,
+    Fixed,
     file_of_sets,
     known_as,
     meant,
@@ -48,10 +49,6 @@ Column: TypeAlias = Literal[
 ]  # fmt: skip
 """What a column may say. Bandwidths are in GB/s."""
 
-Fixed: TypeAlias = Literal[
-    "bytes", "nodes", "ranks", "collective", "algorithm", "run", "line", "fixes"
-]
-"""What names rows that a constant was taken from, and the constant."""
 
 ADDING = ("sharp", "collnet", "nvls")
 """Words of switches that add, in the name of a set or a cell of a row."""

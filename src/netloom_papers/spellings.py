@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from netloom.base.errors import InputError
 from netloom.base.words import listed
@@ -47,6 +47,11 @@ CALLED = {
     "busbw_GBs": "busbw",
 }
 """Other names of columns."""
+
+Fixed: TypeAlias = Literal[
+    "bytes", "nodes", "ranks", "collective", "algorithm", "run", "line", "fixes"
+]
+"""What names rows that a constant was taken from, and the constant."""
 
 NETLOOM = {*ROWS, *(name for some in ALGORITHMS.values() for name in some)}
 """All algorithms of netloom."""
@@ -117,6 +122,8 @@ def plain(
     {'network': 'dgx-h100', 'file': 'a.csv', 'calibrates': [4], 'name': 'a'}
     >>> plain({"preset": "ndv4", "spec": "rail:1x2x8x1"}, "a", Path())["network"]
     'rail:1x2x8x1@ndv4'
+    >>> plain({"algorithms": {"rings": "nccl_ring"}}, "a", Path())["algorithms"]
+    {'nccl_ring': 'rings'}
     """
     found = dict[str, Any]()
     for key, value in table.items():
@@ -125,17 +132,13 @@ def plain(
             computer, spec = sorted((value, found[usual]), key=lambda each: ":" in each)
             value = f"{spec}@{computer}"
         found[usual] = value
-    some = found.get("calibrates", [])
-    some = [some] if isinstance(some, str | dict | int) and not isinstance(some, bool) else some
-    if isinstance(some, list) and some:
-        some = [
-            {CALLED.get(key, key): value for key, value in each.items()}
-            if isinstance(each, dict)
-            else each
-            for each in some
-        ]
     if "calibrates" in found:
-        found["calibrates"] = some
+        found["calibrates"] = _rows_said(found["calibrates"])
+    names = found.get("algorithms")
+    if isinstance(names, dict) and names and NETLOOM.issuperset(names):
+        said = [(each, own) for own, some in names.items() for each in _each(some)]
+        if not any(each in NETLOOM for each, _ in said):  # netloom's names stand first
+            found["algorithms"] = dict(said)
     if name:
         found.setdefault("name", name)
     elif isinstance(found.get("file"), str):
@@ -143,6 +146,33 @@ def plain(
     own = f"{name}.csv"
     if name and (folder / own).is_file():
         found.setdefault("file", own)
+    return found
+
+
+def _each(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+def _rows_said(given: Any) -> Any:
+    """Return rows as a list of lines, of "algorithm bytes", and of tables with the usual keys.
+
+    Examples
+    --------
+    >>> _rows_said({"size": 8}), _rows_said({"ring": [8, 9]}), _rows_said([["ring", 8]])
+    ([{'bytes': 8}], ['ring 8', 'ring 9'], ['ring 8'])
+    """
+    if isinstance(given, bool):
+        return given
+    found = list[Any]()
+    for each in _each(given):
+        if isinstance(each, list):
+            found.append(" ".join(map(str, each)))
+        elif isinstance(each, dict) and each and not {*each} & {*get_args(Fixed), *CALLED}:
+            found += [f"{name} {size}" for name, some in each.items() for size in _each(some)]
+        elif isinstance(each, dict):
+            found.append({CALLED.get(key, key): value for key, value in each.items()})
+        else:
+            found.append(each)
     return found
 
 
