@@ -27,7 +27,7 @@ from netloom_papers.counted_links import ORDER, counted_links
 from netloom_papers.exhibits import COMPUTED, Plot, exhibit_chart
 from netloom_papers.ledger import table_of
 from netloom_papers.measurements import Folder, Row, read_folder
-from netloom_papers.spellings import NETLOOM, OR
+from netloom_papers.spellings import NETLOOM, ONE_SWITCH, OR
 
 if TYPE_CHECKING:
     import altair as alt
@@ -123,8 +123,10 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
         for row in rows:
             for name in called[row.algorithm]:
                 sizes.setdefault(name, set()).add(row.bytes)
-        asked = {"on": network, "ranks": ranks, "nodes": folder.hosts(which, rows[0].run)}
-        asked |= each.options
+        hosts = folder.hosts(which, rows[0].run)
+        if network.startswith(ONE_SWITCH):  # any hosts are alike
+            hosts = None
+        asked = {"on": network, "ranks": ranks, "nodes": hosts} | each.options
         try:
             ready, fields = _prepared(per_node, asked)
             unknown = {name for name in called if name not in NETLOOM}
@@ -168,6 +170,11 @@ def _prepared(per_node: int, asked: Mapping[str, Any]) -> tuple[PreparedCollecti
     network, _ = network_of(question, switches=True)
     if network.num_nodes == network.num_hosts:  # computers without an inside share a host
         fields = {"tasks_per_node": per_node} | fields
+    elif (named := str(fields.get("nodes") or "").split(",")) and all(map(str.isdigit, named)):
+        width = network.num_hosts // network.num_nodes  # computers are named, with all their hosts
+        if len(named) * width == fields["ranks"]:
+            every = [int(each) * width + host for each in named for host in range(width)]
+            fields["nodes"] = ",".join(map(str, every))
     return prepare(ask(CollectiveQuestion, {"collective": "barrier"} | fields)), fields
 
 

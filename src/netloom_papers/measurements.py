@@ -73,7 +73,7 @@ class MeasuredSet(Table):
     hosts, places
         A file with the hosts of each ``run`` in rank order, and one with the hosts of each switch.
         Or hosts as ``--nodes`` takes them. By default the first hosts of the network. A number, or
-        as many names as there are hosts, says how many.
+        a list of their names, says how many. Lists of names may be told by run.
     ranks_per_node, collective
         Those of all rows, if no column says them. The file's name may say the collective.
     columns
@@ -99,7 +99,7 @@ class MeasuredSet(Table):
     kind: str = Field("", alias="class")
     where: dict[str, str | int | list[str | int]] = Field({})
     network: str | dict[str, str] = ""
-    hosts: str | int | list[str | int] = "consecutive"
+    hosts: str | int | list[str | int] | dict[str, list[str | int]] = "consecutive"
     places: str = ""
     ranks_per_node: int | None = Field(None, ge=1)
     collective: str = ""
@@ -262,8 +262,11 @@ class Folder:
         each = self.sets[which]
         if each.hosts == "consecutive" or isinstance(each.hosts, int):
             return None
-        if isinstance(each.hosts, list):
-            names = [str(host) for host in each.hosts]
+        if not isinstance(each.hosts, str):
+            some = each.hosts if isinstance(each.hosts, list) else each.hosts.get(run, [])
+            names = [str(host) for host in some]
+            if not names:
+                raise self.wrong(which, "hosts", f"no run '{run}'", "its hosts")
             if not each.places:
                 return ",".join(names) if all(name.isdigit() for name in names) else None
         elif not (self.path / each.hosts).is_file():

@@ -56,6 +56,9 @@ Fixed: TypeAlias = Literal[
 NETLOOM = {*ROWS, *(name for some in ALGORITHMS.values() for name in some)}
 """All algorithms of netloom."""
 
+ONE_SWITCH = "leaf-spine:1x1x"
+"""A network of one switch, before the number of its hosts."""
+
 OR = "|"
 """Between algorithms of which the first that runs is meant."""
 
@@ -269,4 +272,4 @@ def of_nodes(spec: str, nodes: str, ranks: int) -> str:
     if computer is None:
         return f"{name}:{nodes}" if "x" in nodes else name
     many = ranks // computer.gpus
-    return name if many < 2 else f"leaf-spine:1x1x{many * computer.cards}@{name}"
+    return name if many < 2 else f"{ONE_SWITCH}{many * computer.cards}@{name}"

@@ -111,6 +111,16 @@ hosts = 8
     assert found.rows["bound"].to_list() == pytest.approx(least, rel=0.06)
 
 
+@pytest.mark.parametrize("hosts", ["[1, 0]", "{ a = [0, 1] }", '["first", "second"]', "2"])
+def test_hosts_may_be_a_number_or_a_list_by_run(tmp_path: Path, hosts: str) -> None:
+    sets = f'[boxes]\nfile = "a.csv"\nnetwork = "leaf-spine:2x8x8@dgx-h100"\nhosts = {hosts}\n'
+    table = "run,collective,ranks,bytes,time_us\na,allreduce,16,1000000,900\n"
+    rows = judge(folder(tmp_path, sets, a=table)).rows
+    assert rows.select("ranks", "nodes", "ranks_per_node").rows()[0][0] == 16
+    with pytest.raises(InputError, match=r"sets.toml:4: hosts: found no run 'a'"):
+        judge(folder(tmp_path, sets.replace(hosts, "{ b = [0, 1] }"), a=table))
+
+
 def test_choices_are_held_against_the_best_measured_one(tmp_path: Path) -> None:
     two = SET.replace('["linear", "ring"]', '"linear"')
     found = choices(judge(folder(tmp_path, two)).rows)
