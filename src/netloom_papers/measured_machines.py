@@ -7,7 +7,7 @@ those of netloom's routes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -27,10 +27,12 @@ from netloom_papers.counted_links import ORDER, counted_links
 from netloom_papers.exhibits import COMPUTED, Plot, exhibit_chart
 from netloom_papers.ledger import table_of
 from netloom_papers.measurements import Folder, Row, read_folder
+from netloom_papers.spellings import NETLOOM, ONE_SWITCH, OR
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from netloom.phases.collectives.trees import LeastTime
     from netloom.questions.collective_prepared import PreparedCollective
 
 Lines: TypeAlias = list[list[str]]
@@ -59,6 +61,9 @@ GOALS = {
 
 SHARES = (0.10, 0.25, 0.40)
 """Errors that shares of rows stay within."""
+
+MOST_LOST = 5
+"""Most algorithms that are named because they do not run."""
 
 FAR, MOST_FAR = 0.25, 3
 """The error from which on rows are named on the page, and how many of a set."""
@@ -118,26 +123,39 @@ def _times(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
         for row in rows:
             for name in called[row.algorithm]:
                 sizes.setdefault(name, set()).add(row.bytes)
-        asked = {"on": network, "ranks": ranks, "nodes": folder.hosts(which, rows[0].run)}
-        asked |= each.options
+        hosts = folder.hosts(which, rows[0].run)
+        if network.startswith(ONE_SWITCH):  # any hosts are alike
+            hosts = None
+        asked = {"on": network, "ranks": ranks, "nodes": hosts} | each.options
         try:
             ready, fields = _prepared(per_node, asked)
-            times = _timed(collective, sizes, fields)
+            unknown = {name for name in called if name not in NETLOOM}
+            times, why = _timed(collective, sizes, fields, unknown)
         except InputError as error:
             what = f"{error.where}: {error.found} ({collective} of {ranks} ranks on {network})"
             raise folder.wrong(which, "", what, error.wanted) from None
-        parts = ("reduce", "broadcast") if each.adding and collective == "all-reduce" else ()
-        least = [ready.bound(part, 0, ready.host_of) for part in parts or (collective,)]
-        for row in rows:
-            able = (name for name in called[row.algorithm] if (name, row.bytes) in times)
-            own = {name: times[name, row.bytes] for name in able}
+        adds = [collective == "all-reduce" and each.adds(row) for row in rows]
+        least: dict[bool, list[LeastTime]] = {}
+        for adding in {*adds}:  # then a whole size crosses each cut each way, and no more
+            parts = ("reduce", "broadcast") if adding else (collective,)
+            least[adding] = [ready.bound(part, 0, ready.host_of) for part in parts]
+        for row, adding in zip(rows, adds, strict=True):
+            own = dict[str, float]()
+            for name in called[row.algorithm]:
+                if (name, row.bytes) in times:
+                    own[why.get(name, name)] = times[name, row.bytes]
+            lost = next((why[name] for name in called[row.algorithm] if not own), "")
             name = min(own, key=lambda one: own[one], default="".join(called[row.algorithm][:1]))
-            yield row._asdict() | {
+            told = row._asdict()
+            del told["words"]
+            yield told | {
                 "netloom": name,
                 "unit": "s",
                 "predicted": own.get(name),
-                "bound": max(bound.seconds(row.bytes) for bound in least),
+                "bound": max(bound.seconds(row.bytes) for bound in least[adding]),
+                "adding": adding,
                 "fixes": each.fixes(row),
+                "lost": lost,
             }
 
 
@@ -152,33 +170,53 @@ def _prepared(per_node: int, asked: Mapping[str, Any]) -> tuple[PreparedCollecti
     network, _ = network_of(question, switches=True)
     if network.num_nodes == network.num_hosts:  # computers without an inside share a host
         fields = {"tasks_per_node": per_node} | fields
+    elif (named := str(fields.get("nodes") or "").split(",")) and all(map(str.isdigit, named)):
+        width = network.num_hosts // network.num_nodes  # computers are named, with all their hosts
+        if len(named) * width == fields["ranks"]:
+            every = [int(each) * width + host for each in named for host in range(width)]
+            fields["nodes"] = ",".join(map(str, every))
     return prepare(ask(CollectiveQuestion, {"collective": "barrier"} | fields)), fields
 
 
 def _timed(
-    collective: str, sizes: Mapping[str, set[float]], fields: Mapping[str, Any]
-) -> dict[tuple[str, float], float]:
-    """Return the seconds of algorithms that run here, by name and size."""
-    from netloom.machines.libraries import ROWS
-    from netloom.questions.collective import compare_collectives
-    from netloom.workload.programs.collectives.algorithms import algorithms_of
+    collective: str,
+    sizes: Mapping[str, set[float]],
+    fields: Mapping[str, Any],
+    unknown: Container[str] = (),
+) -> tuple[dict[tuple[str, float], float], dict[str, str]]:
+    """Return the seconds of algorithms by name and size, and which run or why none does."""
+    from netloom.questions.base import ask
+    from netloom.questions.collective_prepared import CollectiveQuestion, prepare
 
-    found = dict[tuple[str, float], float]()
+    found, why = dict[tuple[str, float], float](), dict[str, str]()
     for name, some in sizes.items():
-        try:
-            answer = compare_collectives(collective, algorithm=name, size=sorted(some), **fields)
-        except InputError:
-            if name in (*algorithms_of(collective), *ROWS):
-                continue
-            raise
-        found |= {(name, each.size): each.seconds for each in answer.points}
-    return found
+        if name in unknown:
+            why[name] = "netloom has none of that name: say in algorithms which it is"
+            continue
+        for each in name.split(OR):
+            asked = {"collective": collective, "algorithm": each, "size": sorted(some), **fields}
+            try:
+                ready = prepare(ask(CollectiveQuestion, asked))
+                found |= {(name, size): ready.seconds(each, size) for size in ready.sizes}
+            except InputError as error:
+                if each not in NETLOOM:
+                    raise
+                why[name] = f"found {error.found}; expected {error.wanted}"
+            else:
+                why[name] = each
+                break
+    return found, why
 
 
 def _loads(folder: Folder, which: int) -> Iterator[dict[str, Any]]:
     """Yield packets counted on links beside those of netloom's routes."""
     of_all = {"run": "", "collective": "", "netloom": ORDER, "bytes": 0.0, "fixes": ""}
-    of_all |= {"unit": "packets", "nodes": str(folder.sets[which].network).partition(":")[2]}
+    of_all |= {
+        "unit": "packets",
+        "adding": False,
+        "lost": "",
+        "nodes": str(folder.sets[which].network).partition(":")[2],
+    }
     for row in counted_links(folder, which):
         yield row._asdict() | of_all
 
@@ -235,6 +273,7 @@ class Account:
 
     Columns of ``rows``: measured, predicted and least possible ``bound`` are seconds or packets,
     ``netloom`` is the algorithm that was predicted, ``fixes`` the constant that the row fixed.
+    ``adding``: whether the bound is that of switches that add. ``lost``: why nothing is predicted.
     """
 
     folder: Folder
@@ -277,8 +316,14 @@ class Account:
     def verdict(self) -> Verdict:
         """The same with its mark: ``act`` if a bound is above its measured time."""
         lines = {f"row {at}": words for at, words in enumerate(self.violations[:10], start=1)}
-        if lost := len(self.rows.filter(pl.col("netloom") != "", pl.col("predicted").is_null())):
-            lines["left out"] = f"{counted(lost, 'row')} whose algorithm does not run there"
+        lost = self.rows.filter(pl.col("netloom") != "", pl.col("predicted").is_null())
+        parts = lost.group_by("netloom", "lost", maintain_order=True).len()
+        for name, why, rows in parts.head(MOST_LOST).iter_rows():
+            first = name.partition(OR)[0]
+            few = f"{counted(rows, 'row')} of {first} not predicted" + f" ({why})" * bool(why)
+            lines["left out"] = "; ".join(
+                [lines["left out"], few] if "left out" in lines else [few]
+            )
         return Verdict("act" if self.violations else "fine", self.sentence, lines=lines)
 
     def to_dict(self) -> dict[str, Any]:

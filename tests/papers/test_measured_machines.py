@@ -20,6 +20,8 @@ ignored = { "ring_forced" = "the library took another" }
 calibrates = [{ algorithm = "ring", bytes = 1000000, nodes = "4", fixes = "a rate" }]
 """
 
+OPEN = SET.partition("calibrates")[0]
+
 WIDE = """# made up
 run,nodes,collective,algorithm,1000,1000000
 a,4,allreduce,ring,10,1600
@@ -54,10 +56,7 @@ def test_times_stand_beside_predictions_and_bounds(tmp_path: Path) -> None:
 def test_rows_that_fixed_a_constant_never_count(tmp_path: Path) -> None:
     rows = judge(folder(tmp_path)).rows
     assert errors_by_size(rows)["all"]["rows"] == 4
-    assert (
-        judge(folder(tmp_path, SET.partition("calibrates")[0])).classes["made up"]["all"]["rows"]
-        == 5
-    )
+    assert judge(folder(tmp_path, OPEN)).classes["made up"]["all"]["rows"] == 5
 
 
 def test_a_bound_above_its_time_is_named(tmp_path: Path) -> None:
@@ -73,6 +72,55 @@ def test_where_switches_add_an_all_reduce_needs_less(tmp_path: Path) -> None:
     assert rows["bound"][1] == pytest.approx(1e-3)  # the size goes each way once
 
 
+@pytest.mark.parametrize(
+    ("sets", "table"),
+    [
+        (SET.replace('"made up"', '"with SHARP"'), WIDE),
+        (SET, WIDE.replace("a,4,allreduce", "SHARP-4,4,allreduce")),
+        (SET.replace("ring*", "*"), WIDE.replace("ring,", "CollNet,")),
+    ],
+)
+def test_rows_that_name_switches_that_add_need_less(tmp_path: Path, sets: str, table: str) -> None:
+    rows = judge(folder(tmp_path, sets, times=table)).rows
+    assert rows["adding"][1]
+    assert rows["bound"][1] == pytest.approx(1e-3)
+    said = judge(folder(tmp_path, sets + "adding = false\n", times=table)).rows
+    assert said["bound"][1] == pytest.approx(1.5e-3)
+
+
+def test_racks_and_computers_with_adding_switches_are_above_their_bounds(tmp_path: Path) -> None:
+    sets = """
+[racks]
+where = { machine = "rack*" }
+preset = "gb200-nvl72"
+algorithms = ["in-switch", "rings"]
+[sharp]
+file = "racks.csv"
+where = { machine = "*sharp" }
+preset = "dgx-h100"
+hosts = 8
+"""
+    table = "machine,program,gpus,bytes,time_us,algbw\n"
+    table += "rack-2,allreduce,144,8589934592,,420\nrack-20,allreduce,1440,8589934592,,400\n"
+    table += "h100-sharp,allreduce,64,8589934592,,390\n"
+    found = judge(folder(tmp_path, sets, racks=table))
+    assert not found.violations
+    assert found.rows["set"].to_list() == ["racks", "racks", "sharp"]
+    # GPUs of racks have 900 GB/s, computers have 8 cards of 50 GB/s
+    least = [8589934592 / each for each in (950e9, 950e9, 400e9)]
+    assert found.rows["bound"].to_list() == pytest.approx(least, rel=0.06)
+
+
+@pytest.mark.parametrize("hosts", ["[1, 0]", "{ a = [0, 1] }", '["first", "second"]', "2"])
+def test_hosts_may_be_a_number_or_a_list_by_run(tmp_path: Path, hosts: str) -> None:
+    sets = f'[boxes]\nfile = "a.csv"\nnetwork = "leaf-spine:2x8x8@dgx-h100"\nhosts = {hosts}\n'
+    table = "run,collective,ranks,bytes,time_us\na,allreduce,16,1000000,900\n"
+    rows = judge(folder(tmp_path, sets, a=table)).rows
+    assert rows.select("ranks", "nodes", "ranks_per_node").rows()[0][0] == 16
+    with pytest.raises(InputError, match=r"sets.toml:4: hosts: found no run 'a'"):
+        judge(folder(tmp_path, sets.replace(hosts, "{ b = [0, 1] }"), a=table))
+
+
 def test_choices_are_held_against_the_best_measured_one(tmp_path: Path) -> None:
     two = SET.replace('["linear", "ring"]', '"linear"')
     found = choices(judge(folder(tmp_path, two)).rows)
@@ -83,12 +131,56 @@ def test_choices_are_held_against_the_best_measured_one(tmp_path: Path) -> None:
     assert found["longer"].to_list() == [2.0, 1.0]
 
 
+TREES = WIDE.replace("ring,", "nccl_ring,").replace("slow,", "nccl_tree,")
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        """
+[times]
+preset = { "4" = "leaf-spine:2x2x2", "2x4" = "torus:2x4" }
+options = { bandwidth = "1GB/s", latency = "1us" }
+algorithms = ["nccl_ring", "nccl_tree"]
+calibrates = [3]
+""",
+        """
+[sets.times]
+csv = "times.csv"
+topology = "leaf-spine:{ranks}x2x1"
+hosts = 4
+options = { bandwidth = "1GB/s", latency = "1us" }
+algorithms = { nccl_ring = "ring", nccl_tree = "tree" }
+calibration = ["nccl_ring 1MB", "nccl_ring, 1000"]
+where = { run = "*" }
+""",
+        """
+[[sets]]
+file = "times.csv"
+network = "leaf-spine:{ranks}x2x1"
+hosts = ["n1", "n2", "n3", "n4"]
+options = { bandwidth = "1GB/s", latency = "1us" }
+algorithms = ["nccl_ring", "nccl_tree"]
+calibrates = [{ algorithm = "nccl_ring", size = 1e6 }, { algorithm = "nccl_ring", size = 1000 }]
+""",
+    ],
+)
+def test_sets_may_be_spelled_in_several_ways(tmp_path: Path, sets: str) -> None:
+    table = TREES.replace("b,2x4,ALLREDUCE,nccl_ring,30,\n", "")
+    rows = judge(folder(tmp_path, sets, times=table)).rows
+    assert rows["set"].unique().to_list() == ["times"]
+    names = rows["netloom"].to_list()
+    assert names == ["ring", "ring", "", "", "double-binary-tree", "double-binary-tree"]
+    assert rows["calibrates"].to_list() == [True, True, *[False] * 4]
+
+
 def test_an_algorithm_that_does_not_run_there_is_left_out(tmp_path: Path) -> None:
     found = judge(folder(tmp_path, SET.replace('["linear", "ring"]', '"torus-rings"')))
     slow = found.rows.filter(algorithm="slow")
     assert slow["netloom"].to_list() == ["torus-rings"] * 2
     assert slow["predicted"].is_null().all()
-    assert found.verdict.lines["left out"] == "2 rows whose algorithm does not run there"
+    assert slow["bound"].is_not_null().all()
+    assert found.verdict.lines["left out"].startswith("2 rows of torus-rings not predicted (")
 
 
 LONG = """bytes,time_us,algbw_GBs,busbw_GBs,gpus,program
@@ -140,12 +232,16 @@ def test_hosts_of_runs_are_placed_by_their_switches(tmp_path: Path) -> None:
         (SET + "where = { gpu = 'no' }", WIDE, r"sets.toml:10: where: found no column 'gpu'"),
         (SET + "where = { run = 'c' }", WIDE, r"sets.toml:10: where: found no row of times.csv"),
         (SET + "columns = { bytes = 'x' }", WIDE, r"sets.toml:10: columns: found no column 'x'"),
-        (SET.replace('"2x4"', '"8"'), WIDE, r"sets.toml:5: network: found none for 2x4 nodes"),
+        (SET.replace('"2x4"', '"9"'), WIDE, r"sets.toml:5: network: found none for 2x4 nodes"),
         (SET.replace('"ring"', '"rong"'), WIDE, r"sets.toml:2: set: found algorithm: 'rong'"),
-        (SET.replace("bytes =", "size ="), WIDE, r"sets.toml:9: calibrates: found 'size'"),
+        (SET.replace("bytes =", "sizes ="), WIDE, r"sets.toml:9: calibrates: found "),
         (SET.replace("1us", "1 parsec"), WIDE, r"sets.toml:2: set: found latency: '1 parsec'"),
         (SET.replace("latency", "latancy"), WIDE, r"sets.toml:2: set: found latancy: "),
         (SET.replace("2x2x2", "2x2x1"), WIDE, r"sets.toml:2: set: found .*4 ranks"),
+        (SET + "hosts = 1.5", WIDE, r"sets.toml:10: hosts: found 1.5"),
+        (OPEN + "calibrates = [99]", WIDE, r":9: calibrates: found line 99, .* such as 3"),
+        (OPEN + "calibrates = ['ring']", WIDE, r":9: calibrates: found 'ring'"),
+        ("title = 'x'\n" + SET, WIDE, r"sets.toml: found title; expected tables \[\[set\]\]"),
         ("[[set]\n", WIDE, r"sets.toml: found no TOML"),
         ("[set]\n", WIDE, r"sets.toml: found set; expected tables \[\[set\]\]"),
         (SET, WIDE.replace("ring,10,", "ring,10"), r"times.csv:3: found 5 cells; expected 6"),

@@ -284,6 +284,12 @@ class PreparedCollective:
         flit = float(self.program.flit_bytes or 1)
         return CycleRunner(runner, self.program, flit_bytes=flit, cycle_seconds=cycle)
 
+    def seconds(self, name: str, size: float) -> float:
+        """Return what an algorithm takes, with ranks as mapped."""
+        if self.library is not None and name in self.library_names:
+            return self.library.timed(self.collective, name, size).seconds
+        return self.runner(self.host_of).timed(self.named(name), size).seconds
+
     def bound(self, collective: str, root: int, host_of: Ints) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
         from netloom.phases.collectives.trees import least_time

@@ -51,7 +51,7 @@ OF_LIBRARIES = {
 }
 """Algorithms of netloom, by how libraries call them, if that is another name: the first is run."""
 
-AROUND = ("allreduce-nccl-", "default-", "-ompi", "-mpich", "-over")
+AROUND = ("allreduce-nccl-", "nccl-", "default-", "-ompi", "-mpich", "-over")
 """What PICO writes round the name of an algorithm."""
 
 
@@ -403,8 +403,19 @@ def _names_of(said: str, known: Collection[str]) -> list[str]:
     >>> _names_of("recursive_doubling_ompi", ["recursive-doubling"]), _names_of("odd", ["ring"])
     (['recursive-doubling'], [])
     """
+    wanted = [each for each in spoken(said) if each in known]
+    return wanted[:1] if said else [*known]
+
+
+def spoken(said: str) -> tuple[str, ...]:
+    """Return what a library's name of an algorithm may mean here, the likeliest first.
+
+    Examples
+    --------
+    >>> spoken("allreduce_nccl_ring"), spoken("bruck_over")
+    (('rings', 'ring'), ('bruck',))
+    """
     name = said.lower().replace("_", "-")
     for each in AROUND:
         name = name.removeprefix(each).removesuffix(each)
-    wanted = [each for each in OF_LIBRARIES.get(name, (name,)) if each in known]
-    return wanted[:1] if name else [*known]
+    return OF_LIBRARIES.get(name, (name,))

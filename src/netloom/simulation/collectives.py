@@ -20,8 +20,16 @@ from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
 from netloom.base.figures import Figures, figure
 from netloom.routing import Routing, paths
-from netloom.simulation.flow import FlowLaw, FlowNetwork, FlowRun, rounds_apart, run_flows
+from netloom.simulation.flow import (
+    FlowLaw,
+    FlowNetwork,
+    FlowRun,
+    rounds_apart,
+    rounds_repeated,
+    run_flows,
+)
 from netloom.simulation.flow.engine import FAIR
+from netloom.simulation.flow.rounds import REPEATS
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.traces import run_trace
 from netloom.topology import Cube, Topology
@@ -394,6 +402,8 @@ class Runner:
         """Return when some chunks are through, and what crossed each link."""
         program = algorithm.outline(chunks)
         apart = self.apart(algorithm, program, size)
+        if apart is None:
+            apart = self._repeated(algorithm, program, size)
         if apart is not None:
             return apart
         if program.num_messages > MOST_MET:
@@ -411,6 +421,17 @@ class Runner:
             return None
         rounds, law = self._rounds(algorithm, program, size), algorithm.law
         return rounds_apart(self.links, self.routing, rounds, law, adding=self.adding)
+
+    def _repeated(
+        self, algorithm: Algorithm, program: Outline, size: float
+    ) -> tuple[float, Floats] | None:
+        """Return what ``found`` does of a long program of few rounds, from their first repeats."""
+        few = sum(min(each.times, REPEATS) * len(each.source) for each in program.steps)
+        if program.num_messages <= max(MOST_LISTED, 2 * few) or few > MOST_MET:
+            return None
+        rounds, costs = self._rounds(algorithm, program, size), (self.overhead, self.adding)
+        where = self.links, self.routing, rounds, algorithm.law
+        return rounds_repeated(*where, overhead=costs[0], adding=costs[1])
 
     def refusal(self, algorithm: Algorithm, sizes: int) -> str:
         """Return why an algorithm is left out if nobody asked for it by name. "" if it is not."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.routing import parse_routing
-from netloom.simulation.flow import flow_network, rounds_apart, run_flows
+from netloom.simulation.flow import flow_network, rounds_apart, rounds_repeated, run_flows
 from netloom.topology import topology
 from netloom.workload.programs.rounds import RoundProgram, as_messages, exchange
 
@@ -66,3 +66,28 @@ def test_no_rounds_take_no_time():
         finish, link_sizes = rounds_apart(network, routing, RoundProgram(4, rounds))
         assert finish == 0
         assert not link_sizes.any()
+
+
+@pytest.mark.parametrize("spec", ["torus:4x4", "leaf-spine:1x1x8"])
+def test_alike_repeats_are_not_run(spec):
+    """Messages meet, and have overheads: what the engine says of all of them."""
+    network, routing = fabric(spec)
+    host = np.arange(network.topology.num_hosts)
+    rounds = [
+        exchange(host, (host + shift) % len(host), size, count)
+        for shift, size, count in ((1, 1e6, 40), (len(host) // 2, 3e5, 25), (2, 1e3, 3))
+    ]
+    program, costs = RoundProgram(len(host), rounds), {"overhead": 1e-6, "adding": 1e-11}
+    finish, sizes = rounds_repeated(network, routing, program, **costs)
+    whole = run_flows(network, routing, as_messages(program, **costs))
+    assert finish == pytest.approx(whole.finish, rel=1e-9)
+    assert sizes == pytest.approx(whole.link_sizes)
+
+
+def test_repeats_that_differ_are_left_to_an_engine():
+    """Host 0 takes no part in them, or hosts fall further and further apart."""
+    network, routing = fabric("leaf-spine:1x1x6")
+    some = exchange([2, 3], [3, 2], 1e6, 40)
+    assert rounds_repeated(network, routing, RoundProgram(6, [exchange(0, 1, 8), some])) is None
+    apart = exchange([0, 1, 2, 3], [1, 0, 3, 2], [1e6, 1e6, 1e3, 1e3], 40)
+    assert rounds_repeated(network, routing, RoundProgram(6, [apart])) is None

@@ -7,5 +7,5 @@ from .network import (
     made_ways as made_ways,
     ways_of as ways_of,
 )
-from .rounds import rounds_apart as rounds_apart
+from .rounds import rounds_apart as rounds_apart, rounds_repeated as rounds_repeated
 from .run import run_flows as run_flows, trust as trust

@@ -13,16 +13,22 @@ powers of two.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from netloom.base.arrays import Floats, Ints
 from netloom.routing import Routing
 from netloom.simulation.flow.engine import FAIR, ROUNDING, FlowLaw
 from netloom.simulation.flow.network import FlowNetwork, Ways, ways_of
-from netloom.workload.programs.rounds import RoundProgram
+from netloom.simulation.flow.run import run_flows
+from netloom.workload.programs.rounds import RoundProgram, as_messages
 
 FITS = 1 + 1e-12
 """Flows fit on a link if they need no more than this of it, but for rounding."""
+
+REPEATS, ALIKE = 6, 1e-9
+"""Repeats of a round that are run, and how alike the last ones must be for others to follow."""
 
 
 def rounds_apart(
@@ -121,6 +127,61 @@ def rounds_apart(
     if ways is not None:
         link_sizes += _carried(network, ways, sent)
     return float(finish), link_sizes
+
+
+def rounds_repeated(
+    network: FlowNetwork,
+    routing: Routing,
+    program: RoundProgram,
+    law: FlowLaw = FAIR,
+    *,
+    overhead: float = 0.0,
+    adding: float = 0.0,
+) -> tuple[float, Floats] | None:
+    """Return what ``rounds_apart`` does, from the first repeats of each round. None if they differ.
+
+    Messages may meet. A round that is repeated is run ``REPEATS`` times. Each repeat that is left
+    out takes as long as the last ones do if all messages of these are equally much later than those
+    of the repeat before.
+
+    Parameters
+    ----------
+    network, routing, program, law
+        See ``rounds_apart``.
+    overhead, adding
+        See ``as_messages``.
+
+    Examples
+    --------
+    >>> from netloom.routing import DModK
+    >>> from netloom.simulation.flow import flow_network
+    >>> from netloom.topology import topology
+    >>> from netloom.workload.programs.rounds import exchange
+    >>> network = flow_network(topology("leaf-spine:2x1x2"), bandwidth=1e9, latency=1e-6)
+    >>> both = exchange([0, 1, 2, 3], [2, 3, 0, 1], 1e6, count=1000)
+    >>> finish, sizes = rounds_repeated(network, DModK(), RoundProgram(4, [both]))
+    >>> round(finish, 6), sizes.max()
+    (2.004, np.float64(2000000000.0))
+    """
+    few = [replace(each, count=min(each.count, REPEATS)) for each in program]
+    table = as_messages(RoundProgram(program.num_hosts, few), overhead=overhead, adding=adding)
+    run = run_flows(network, routing, table, law)
+    finish, sizes, begin = run.finish, run.link_sizes.astype(np.float64), 0
+    active = np.unique(np.append(table.source, table.target))
+    for every, one in zip(program, few, strict=True):
+        end = begin + one.count * len(one)
+        complete = run.complete[begin:end].reshape(one.count, -1)
+        begin, left = end, every.count - one.count
+        if left:
+            later = np.diff(complete[REPEATS // 2 - 1 :], axis=0)
+            period, spread = float(later[-1].max()), float(np.ptp(later))
+            if spread > ALIKE * period or len(np.union1d(one.source, one.target)) < len(active):
+                return None
+            uses = np.flatnonzero(one.moving)
+            ways = ways_of(network, routing, one.source[uses], one.target[uses])
+            finish += left * period
+            sizes += _carried(network, ways, left * one.bytes[uses])
+    return finish, sizes
 
 
 def _carried(network: FlowNetwork, ways: Ways, sent: Floats) -> Floats:

@@ -68,6 +68,32 @@ def levels(graph, source, target):
 
 
 @inlined
+def levels_back(graph, source, target):
+    """Number vertices by their distance to the target, until the source has one.
+
+    It searches few where the target is near. If there is no way, ``levels`` numbers all.
+    """
+    first, following, head, _, cap, room = graph
+    level, queue = room[0], room[2]
+    level[:] = -1
+    level[target] = 0
+    queue[0] = target
+    done, known = 0, 1
+    while done < known and level[source] < 0:
+        here = queue[done]
+        done += 1
+        arc = first[here]
+        while arc >= 0:
+            there = head[arc]
+            if cap[arc ^ 1] > 0 and level[there] < 0:
+                level[there] = level[here] + 1
+                queue[known] = there
+                known += 1
+            arc = following[arc]
+    return level[source] >= 0 or levels(graph, source, target)
+
+
+@inlined
 def reset(whole, cap, count):
     """Let nothing flow through the first ``count`` arcs."""
     for arc in range(count):
@@ -84,7 +110,7 @@ def max_flow(graph, count, source, target, limit):
     level, at, trail = room[0], room[1], room[3]
     reset(whole, cap, count)
     total = limit - limit
-    while total < limit and levels(graph, source, target):
+    while total < limit and levels_back(graph, source, target):
         for vertex in range(len(first)):
             at[vertex] = first[vertex]
         here, depth = source, 0
@@ -105,7 +131,7 @@ def max_flow(graph, count, source, target, limit):
                 here = head[trail[cut] ^ 1]
                 continue
             arc = at[here]
-            while arc >= 0 and (cap[arc] <= 0 or level[head[arc]] != level[here] + 1):
+            while arc >= 0 and (cap[arc] <= 0 or level[head[arc]] != level[here] - 1):
                 arc = following[arc]
             at[here] = arc
             if arc >= 0:

@@ -325,8 +325,11 @@ def bruck_all_to_all(num_ranks: int) -> list[Steps]:
     found = list[Steps]()
     for bit in range((num_ranks - 1).bit_length()):
         sent = distances[distances >> bit & 1 == 1]
-        source = (ranks[:, None] - sent % 2**bit) % num_ranks
-        chunks = always(source * num_ranks + (source + sent) % num_ranks)
+
+        def chunks(_: int, bit: int = bit, sent: Ints = sent) -> Ints:
+            source = (ranks[:, None] - sent % 2**bit) % num_ranks
+            return np.asarray(source * num_ranks + (source + sent) % num_ranks, np.int64)
+
         found += steps(ranks, (ranks + 2**bit) % num_ranks, chunks, width=len(sent))
     return found
 
