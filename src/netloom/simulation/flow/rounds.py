@@ -136,7 +136,7 @@ def rounds_repeated(
     law: FlowLaw = FAIR,
     *,
     overhead: float = 0.0,
-    adding: float = 0.0,
+    adding: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[float, Floats] | None:
     """Return what ``rounds_apart`` does, from the first repeats of each round. None if they differ.
 
