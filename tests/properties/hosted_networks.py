@@ -10,10 +10,13 @@ from netloom.routing.virtual_channels import draw_aux
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import Topology, topology
 from netloom.topology.core import attach_hosts
-from tests.networks import HOSTED
+from tests.networks import COMPUTERS, HOSTED
+
+REACHED = [each for each in HOSTED if each not in COMPUTERS]
+"""Networks on which any port of a host reaches any other. Routings are drawn with any ports."""
 
 FAMILIES = [
-    *HOSTED, "fat-tree:2x2", "fat-tree:4x2", "leaf-spine:3x2x2", "dragonfly:2x2x1",
+    *REACHED, "fat-tree:2x2", "fat-tree:4x2", "leaf-spine:3x2x2", "dragonfly:2x2x1",
     "dragonfly+:1x1x1x2", "butterfly:2x3", "hyperx:4/3/2", "torus:4/1", "torus:3x3/1",
 ]  # fmt: skip
 

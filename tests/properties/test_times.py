@@ -23,7 +23,9 @@ FLITS = st.sampled_from([None, 1, 3, 8, 32, 1000])
 
 
 def test_every_machine_is_tried():
-    assert set(SMALL) == {name for name in machine_names() if machine(name).topology}
+    """Of those whose nodes are joined directly: hosts of the others have ports of other rates."""
+    named = [machine(name) for name in machine_names() if machine(name).topology]
+    assert set(SMALL) == {each.name for each in named if each.network().direct}
 
 
 def sent(draw):

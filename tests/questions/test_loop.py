@@ -200,7 +200,7 @@ def test_parameters_of_flows_are_options_by_the_same_names():
     fields, law = AnyProgramQuestion.model_fields, FlowLaw()
     assert {name: fields[name].default for name in vars(law)} == vars(law)
     own = {*Flows.model_fields, *NodeChannels.model_fields}
-    assert own == {*vars(law), *Timing.model_fields, "end_channels"}
+    assert own == {*vars(law), *Timing.model_fields, "efficiency", "end_channels"}
 
 
 def test_packets_of_a_message_wait_for_each_other_only_with_a_gap():

@@ -22,7 +22,7 @@ ANY_RANKS = [
     (collective, name)
     for collective in COLLECTIVES
     for name in algorithms_of(collective)
-    if name not in ("hierarchical", "torus-rings")
+    if name not in ("hierarchical", "torus-rings", "swing-doubling", "torus-doubling")
 ]
 
 
