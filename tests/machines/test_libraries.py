@@ -29,8 +29,9 @@ def library(computers, gpus, cards=None, protocols=NCCL, **more):
 def total(found, collective, algorithm):
     """What each pair of hosts sends, added up."""
     sent = Counter()
-    for source, target, part in found.sends(collective, algorithm):
-        for one, other, each in zip(source.tolist(), target.tolist(), part.tolist(), strict=True):
+    for sends in found.sends(collective, algorithm):
+        ends = (each.ravel().tolist() for each in np.broadcast_arrays(*sends))
+        for one, other, each in zip(*ends, strict=True):
             sent[one, other] += each
     return {pair: each for pair, each in sent.items() if each}
 

@@ -196,7 +196,10 @@ def test_osu_counts_parts(tmp_path):
     assert found.whole("all-reduce", 16).rows[0].size == 4
     assert "whole row" in _refused(tmp_path, OSU.format("Allreduce", "4   10.05\n8   11.5"))
     text = OSU.format("Allreduce", "4   10.05\n").replace("(us)", "(ms)")
-    assert _refused(tmp_path, text) == "a.log:3: found columns in ms; expected sizes in B, times in us, GB/s"
+    assert (
+        _refused(tmp_path, text)
+        == "a.log:3: found columns in ms; expected sizes in B, times in us, GB/s"
+    )
     assert "OSU's Bandwidth" not in _refused(tmp_path, OSU.format("Init", "4 1.0"))
 
 
