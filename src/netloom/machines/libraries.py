@@ -188,14 +188,11 @@ class Library:
                 (ready._latency(hosts[:1, at], end) + 2 * overhead) * 1e6
                 for at, end in zip((0, near[0]), ends, strict=True)
             )
-            times: dict[str, Any] = {
-                "name": "",
-                "base_us": 0.0,
-                "inside_us": within,
-                "between_us": away,
-            }
-            kinds = {*ROWS.values()}
-            ready.protocols = [Protocol.model_construct(algorithm=kind, **times) for kind in kinds]
+            times: dict[str, Any] = {"base_us": 0.0, "inside_us": within, "between_us": away}
+            ready.protocols = [
+                Protocol.model_construct(None, algorithm=kind, name="", **times)
+                for kind in {*ROWS.values()}
+            ]
         return ready
 
     def _latency(self, source: Ints, target: Ints) -> float:
