@@ -62,7 +62,7 @@ class Parts(NamedTuple):
         Seconds of its longest chain of hops.
     inside, card, network
         Seconds for each byte of the collective's size. They are those of the busiest channel that
-        only messages inside a computer use, the busiest port of a host, and the busiest other.
+        only messages inside a computer use, the busiest of a host or its card, and the busiest other.
     """
 
     start: float
@@ -300,7 +300,9 @@ class Library:
     def parts(self, collective: str, algorithm: str) -> list[Parts]:
         """Return what the time of an algorithm consists of, under each protocol."""
         crossed = self.crossed(collective, algorithm)
-        port = np.arange(self.links.num_links) >= self.links.topology.num_network_channels
+        ports = self.links.topology.num_network_channels
+        port = np.arange(self.links.num_links) >= ports
+        port[:ports] = self.links.topology.card_channels
         kinds = crossed.inside, port & ~crossed.inside, ~port & ~crossed.inside
         each = crossed.load / self.links.capacity
         inside, card, network = (float(each[kind].max(initial=0.0)) for kind in kinds)

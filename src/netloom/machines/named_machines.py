@@ -91,7 +91,7 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     routers, family = whole.routers, whole.family or whole.routers.family
     source, target = routers.channel_source, routers.channel_target
     ports = np.arange(whole.num_channels) >= inside
-    ports[:inside] = np.isin(source, whole.cards) | np.isin(target, whole.cards)
+    ports[:inside] = whole.card_channels
     found = {"routers": ~ports & ~whole.inner_channels}
     if whole.ports_listed:
         found["hosts"] = ports & ~whole.inner_channels

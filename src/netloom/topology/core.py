@@ -421,6 +421,12 @@ class Topology:
         return found
 
     @property
+    def card_channels(self) -> Bools:
+        """bool[num_network_channels], the channels between shared cards and their routers."""
+        ends = self.channel_source, self.channel_target
+        return np.asarray(np.isin(ends, self.cards).any(axis=0))
+
+    @property
     def inner_channels(self) -> Bools:
         """bool[num_channels], the channels inside computers."""
         inner = np.zeros(self.num_ends, np.bool_)
