@@ -62,7 +62,7 @@ class Parts(NamedTuple):
         Seconds of its longest chain of hops.
     inside, card, network
         Seconds for each byte of the collective's size. They are those of the busiest channel that
-        only messages inside a computer use, the busiest of a host or its card, and the busiest other.
+        only messages inside a computer use, the busiest of hosts and cards, and the busiest other.
     """
 
     start: float

@@ -62,10 +62,7 @@ UNITS = frozenset(("B", "elements", "us", "GB/s", "%"))
 AVERAGE = "Avg bus bandwidth"
 
 SIZES = ("bytes", "size", "buffer_size")
-TIMES = {
-    "median": 1e-9, "time_us": 1e-6, "time_ms": 1e-3, "time_ns": 1e-9, "time_s": 1.0,
-    "seconds": 1.0,
-}  # fmt: skip
+TIMES = {"median": 1e-9, "time_ns": 1e-9, "time_us": 1e-6, "time_ms": 1e-3, "seconds": 1.0}
 """Columns of sizes in a CSV file, and of times, with their unit in seconds: PICO's in ns."""
 
 

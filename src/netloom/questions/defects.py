@@ -87,7 +87,7 @@ class Run:
         return any(each.network > 0 for each in self.parts.values())
 
     @property
-    def with_less(self) -> float:
+    def fewer(self) -> float:
         """By what the others of a computer's cards take longer if one is missing."""
         return self.cards / max(self.cards - 1, 1)
 
@@ -144,17 +144,13 @@ def _slower(by: float, run: Run) -> tuple[float, ...]:
 
 DEFECTS = (
     Defect("one card at half rate", "computer", lambda *_: (0, 1, 1, 2, 1)),
-    Defect(
-        "one card missing in one computer", "computer", lambda _, run: (0, 1, 1, run.with_less, 1)
-    ),
+    Defect("one card missing in one computer", "computer", lambda _, of: (0, 1, 1, of.fewer, 1)),
     Defect("inner links of one computer at half rate", "computer", lambda *_: (0, 1, 2, 1, 1)),
     Defect("one computer {:.2g} times slower", "computer", _slower, _steps(1.2, 4)),
     Defect("two flows on an uplink", "cable", lambda *_: (0, 1, 1, 1, 2)),
     Defect("half of a leaf's uplinks down", "cable", lambda *_: (0, 1, 1, 1, 2)),
     Defect(
-        "one card of each computer (a rail) missing",
-        "all",
-        lambda _, run: (0, 1, 1, run.with_less, 1),
+        "one card of each computer (a rail) missing", "all", lambda _, of: (0, 1, 1, of.fewer, 1)
     ),
     Defect("one card of each computer in use", "all", lambda _, run: (0, 1, 1, run.cards, 1)),
     Defect(
@@ -371,7 +367,7 @@ def next_test(
     ``names``: of the computers, if they are known.
     """
     causes = [each for group in groups for each in group]
-    done = {run.computers for run in runs}
+    done, old = {run.computers for run in runs}, len(runs)
     every, tests = max(done), dict[str, list[Run]]()
     if every > 1 and every // 2 not in done:
         halves = range(every // 2), range(every // 2, every)
@@ -380,17 +376,11 @@ def next_test(
         tests["run one computer alone"] = [build(range(1))]
     best, most = "", 0
     for words, test in tests.items():
-        shown = list[list[Floats]]()  # of each cause by the places that fit the runs so far
+        shown = list[list[Floats]]()  # of each cause, by the places that the runs so far allow
         for by in (each.best for each in causes):
             later = [run.later(by.defect, by.factor) for run in test]
-            where = places(by.defect, [*runs, *test])
-            shown.append(
-                [
-                    _where(later, each[len(runs) :])
-                    for each in where
-                    if each[: len(runs)] == by.struck
-                ]
-            )
+            where = [(each[:old], each[old:]) for each in places(by.defect, [*runs, *test])]
+            shown.append([_where(later, new) for known, new in where if known == by.struck])
         parted = sum(
             all(np.abs(a - b).max() > PARTED for a, b in product(one, other))
             for one, other in combinations(shown, 2)
