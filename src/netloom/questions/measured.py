@@ -165,29 +165,27 @@ class Measured(Figures):
     @property
     def causes(self) -> tuple[Explanation, ...]:
         """The explanations, if times are too long, or runs may differ within their bands."""
-        several = len({each.run for each in self.points}) > 1
-        return self.explanations if several or self.wrong[0] == SLOW else ()
+        return self.explanations if len(self.runs) > 1 or self.wrong[0] == SLOW else ()
 
     @property
     def wrong(self) -> tuple[str, Sequence[MeasuredPoint]]:
         """What is wrong at half of the sizes of a class, or impossible at one, and there."""
-        found = {
-            kind: [
-                each
-                for some in self._classes()
-                if sum(each.right == kind for each in some) * 2 >= len(some) or kind == IMPOSSIBLE
-                for each in some
-                if each.right == kind
-            ]
-            for kind in (IMPOSSIBLE, SLOW, FAST)
-        }
-        return next(((kind, some) for kind, some in found.items() if some), (FINE, self.points))
+        for kind in (IMPOSSIBLE, SLOW, FAST):
+            found = list[MeasuredPoint]()
+            for some in self._classes():
+                odd = [each for each in some if each.right == kind]
+                found += odd * (2 * len(odd) >= len(some) or kind == IMPOSSIBLE)
+            if found:
+                return kind, found
+        return FINE, self.points
 
     @property
     def runs(self) -> dict[str, list[MeasuredPoint]]:
         """The points of each run, by its name."""
-        names = dict.fromkeys(each.run for each in self.points)
-        return {name: [each for each in self.points if each.run == name] for name in names}
+        found: dict[str, list[MeasuredPoint]] = {}
+        for each in self.points:
+            found.setdefault(each.run, []).append(each)
+        return found
 
     @property
     def band(self) -> str:
@@ -200,12 +198,9 @@ class Measured(Figures):
 
     def _classes(self) -> Iterator[list[MeasuredPoint]]:
         """Yield the points of each run and class of sizes."""
-        runs = dict.fromkeys(each.run for each in self.points)
-        for run, (low, high) in product(runs, pairwise((0, *CLASSES))):
-            if some := [
-                each for each in self.points if each.run == run and low < each.size <= high
-            ]:
-                yield some
+        for some, (low, high) in product(self.runs.values(), pairwise((0, *CLASSES))):
+            if found := [each for each in some if low < each.size <= high]:
+                yield found
 
     def _told(self, some: Sequence[MeasuredPoint]) -> str:
         """Return the median ratio of a class of sizes, and how many of them are outside."""
@@ -226,14 +221,12 @@ class Measured(Figures):
 
         rows, first = list[tuple[Any, ...]](), self.points[0].run
         for at, each in enumerate(self.points):
-            least, most = each.expected_bus_bandwidth, each.expected_bus_bandwidth
-            least, most = least / (1 + each.band), most * (1 + each.band)
+            band, speed = 1 + each.band, each.expected_bus_bandwidth
             name = "expected" + f" of {each.run}" * (each.run != first)
             rows.append((each.run, "measured", each.size, each.bus_bandwidth, None, None))
-            rows.append((name, "expected", each.size, each.expected_bus_bandwidth, least, most))
+            rows.append((name, "expected", each.size, speed, speed / band, speed * band))
             for why in self.causes[:2] if each.run == first else ():
-                speed = each.expected_bus_bandwidth / why.ratio_by_size[at]
-                rows.append((why.name, "why", each.size, speed, None, None))
+                rows.append((why.name, "why", each.size, speed / why.ratio_by_size[at], None, None))
         columns = ["curve", "role", "size", "bus_bandwidth", "low", "high"]
         return pl.DataFrame(rows, columns, orient="row", infer_schema_length=None)
 
@@ -273,24 +266,18 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
     first = [each.size for each in logs[0].rows]
     asked = question.model_copy(update={"size": first, "measured": None})
     ready = replace(prepare(asked), exchange=None)
-    ranks, parts = len(ready.host_of), dict[int, PreparedCollective]()
+    ranks, parts = len(ready.host_of), dict[int | None, PreparedCollective]()
     known = [log.whole(question.collective, log.ranks or ranks) for log in logs]
     runs = [log for log in known if _fits(log, ready)]
     for odd in _of_no_file(known, runs if any(each.ranks == ranks for each in runs) else ()):
         found = f"a run of {counted(odd.ranks or 0, 'rank', ',')}"
         wanted = f"{ranks:,}, which {ready.network.name} has; or --ranks {odd.ranks}"
         raise InputError(odd.where, found, wanted)
-    for run in runs:
-        own = run.ranks or ranks
-        if own not in parts:
-            alike = [each for each in runs if each.ranks == own]
-            sizes = parse_sizes([row.size for each in alike for row in each.rows])
-            part = ready
-            if own != ranks:
-                part = prepare(asked.model_copy(update={"ranks": own}))
-            parts[own] = replace(part, exchange=None, sizes=sizes)
-    pairs = tuple((run, parts[run.ranks or ranks]) for run in runs)
-    return replace(parts[ranks], runs=pairs)
+    for own in dict.fromkeys(run.ranks for run in runs):
+        sizes = parse_sizes([row.size for run in runs if run.ranks == own for row in run.rows])
+        part = ready if own == ranks else prepare(asked.model_copy(update={"ranks": own}))
+        parts[own] = replace(part, exchange=None, sizes=sizes)
+    return replace(parts[ranks], runs=tuple((run, parts[run.ranks]) for run in runs))
 
 
 def _of_no_file(every: Sequence[Log], chosen: Sequence[Log]) -> Iterator[Log]:
@@ -307,15 +294,14 @@ def _fits(log: Log, ready: PreparedCollective) -> bool:
     InputError
         If it has as many ranks, but on another number of computers.
     """
-    ranks = len(ready.host_of)
-    hosts, network = len(set(log.hosts)), ready.network
+    ranks, hosts, network = len(ready.host_of), len(set(log.hosts)), ready.network
     computers = len(distinct(network.node_of_host[ready.host_of]))
     apart = network.num_nodes < network.num_hosts and hosts not in (0, computers)
     if log.ranks == ranks and apart:
         found = f"{counted(ranks, 'rank', ',')} on {counted(hosts, 'host', ',')}"
         wanted = f"{counted(computers, 'computer', ',')}, as {network.name} has them"
         raise InputError(log.where, found, wanted)
-    return log.ranks == ranks or (bool(log.ranks) and ranks % (log.ranks or 1) == 0)
+    return ranks % (log.ranks or ranks) == 0
 
 
 # -- comparison ------------------------------------------------------------------------------------
@@ -340,9 +326,8 @@ def compared(
     InputError
         If no algorithm of the logs is one that was run.
     """
-    machine, points, skipped = ready.machine, list[MeasuredPoint](), list[str]()
-    error = () if machine is None else machine.error
-    source = machine.name if machine is not None and error else ""
+    points, skipped = list[MeasuredPoint](), list[str]()
+    error = ready.machine.error if ready.machine else ()
     several = len({run.algorithm for run, _ in ready.runs}) > 1
     named = [f"{Path(run.path).name} {run.algorithm * several}".strip() for run, _ in ready.runs]
     exact = [f"{name}, {run.ranks} ranks" for name, (run, _) in zip(named, ready.runs, strict=True)]
@@ -353,33 +338,32 @@ def compared(
         factor, names = bus_factor(question.collective, ranks), _names_of(run.algorithm, took)
         if not names:
             skipped.append(f"{run.algorithm} ({run.where})")
-        for row in run.rows if names or not several else ():
-            best = min(names or took, key=lambda name: took[name][row.size])
-            expected = took[best][row.size]
-            bands = (each.share for each in error if row.size <= each.up_to_bytes)
-            points.append(
-                MeasuredPoint(
-                    run=name if named.count(name) == 1 else label,
-                    file=run.path,
-                    line=row.line,
-                    ranks=ranks,
-                    size=row.size,
-                    measured=row.seconds,
-                    expected=expected,
-                    ratio=row.seconds / expected,
-                    bus_bandwidth=row.size / row.seconds * factor,
-                    expected_bus_bandwidth=row.size / expected * factor,
-                    algorithm=best,
-                    bound=bound.seconds(row.size),
-                    band=next(bands, ASSUMED_ERROR),
-                )
+        for line, size, seconds in run.rows if names or not several else ():
+            best = min(names or took, key=lambda name: took[name][size])
+            expected = took[best][size]
+            bands = (each.share for each in error if size <= each.up_to_bytes)
+            point = MeasuredPoint(
+                run=name if named.count(name) == 1 else label,
+                file=run.path,
+                line=line,
+                ranks=ranks,
+                size=size,
+                measured=seconds,
+                expected=expected,
+                ratio=seconds / expected,
+                bus_bandwidth=size / seconds * factor,
+                expected_bus_bandwidth=size / expected * factor,
+                algorithm=best,
+                bound=bound.seconds(size),
+                band=next(bands, ASSUMED_ERROR),
             )
+            points.append(point)
     if not points:
         wanted = f"one that runs here: {listed([*times[len(ready.host_of)]], 9)}"
         raise InputError("measured", f"the algorithms {listed(skipped)}", wanted)
-    return Measured(
-        points=tuple(points), band_source=source, explanations=(), skipped=tuple(skipped)
-    )
+    source = ready.machine.name if ready.machine and error else ""
+    told = tuple(skipped)
+    return Measured(points=tuple(points), band_source=source, explanations=(), skipped=told)
 
 
 def with_causes(found: Measured, causes: Iterable[Explanation]) -> Measured:
