@@ -15,6 +15,7 @@ import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.machines.tables import Protocol
 from netloom.routing import Routing, paths
 from netloom.simulation.collectives import Timed
@@ -48,6 +49,8 @@ Rings and trees go one a card. ``rails`` go inside, between GPUs of the same pla
 computers, and inside again. In switches of a computer, these add. All pairs send at once. Of an
 all-to-all ``direct`` sends from rank to rank, and ``pxn`` first to the GPU on the target's rail.
 """
+
+WANTED = "computers with as many ranks each, one on a GPU, such as those of rail:1x4x8x2"
 
 MOST_PAIRS = 2**24
 """Most pairs of ranks whose routes are counted for one algorithm."""
@@ -130,7 +133,7 @@ class Library:
     start
         Seconds of every collective.
     adding
-        Bytes/s of an all-reduce that switches of a computer add. None where they do not.
+        Bytes/s of an all-reduce that switches of a computer add. 0 where they do not.
     """
 
     links: FlowNetwork
@@ -139,7 +142,7 @@ class Library:
     near: Ints
     protocols: Sequence[Protocol]
     start: float = 0.0
-    adding: float | None = None
+    adding: float = 0.0
     counted: dict[tuple[str, str], Crossed] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -153,7 +156,7 @@ class Library:
         protocols: Sequence[Protocol],
         overhead: float = 0.0,
         start: float = 0.0,
-        adding: float | None = None,
+        adding: float = 0.0,
     ) -> Self:
         """Return that of ranks on hosts.
 
@@ -171,9 +174,9 @@ class Library:
         few, many = int(counts.min()), int(counts.max())
         shared = len(np.unique(host_of)) < len(host_of)
         if shared or few < many or few < 2:
-            found = " to ".join(map(str, sorted({few, many})))
-            found = "ranks that share a host" if shared else f"computers with {found} ranks"
-            raise InputError("ranks", found, "computers with as many ranks each, one on a GPU")
+            found = f"computers with {f'{few} to ' * (few < many)}{counted(many, 'rank')}"
+            found = "ranks that share a host" if shared else found
+            raise InputError("ranks", found, WANTED)
         # computers in the order of their first ranks, GPUs in that of their hosts
         _, first, place = np.unique(node, return_index=True, return_inverse=True)
         order = np.lexsort((host_of, first[place]))
@@ -213,7 +216,7 @@ class Library:
             found.append(RAILS if computers > 1 else ALL_PAIRS)
         if collective == "all-reduce":
             found += [TREES] * (computers > 1)
-            found += [IN_SWITCH] * (computers == 1 and self.adding is not None)
+            found += [IN_SWITCH] * (computers == 1 and self.adding > 0)
         if collective == "all-to-all":
             found += [DIRECT] * (ranks**2 <= MOST_PAIRS)
             found += [PXN] * (computers > 1 and ranks * computers <= 4 * MOST_PAIRS)
@@ -306,7 +309,7 @@ class Library:
         kinds = crossed.inside, port & ~crossed.inside, ~port & ~crossed.inside
         each = crossed.load / self.links.capacity
         inside, card, network = (float(each[kind].max(initial=0.0)) for kind in kinds)
-        if algorithm == IN_SWITCH and self.adding:
+        if algorithm == IN_SWITCH:
             inside = 1 / self.adding
         within, away = self.hops(collective, algorithm)
         found, several = list[Parts](), len(self.hosts) > 1

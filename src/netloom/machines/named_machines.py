@@ -827,16 +827,16 @@ class Costs(Figures):
         Where each comes from, in words. "" where nothing says it.
     """
 
-    efficiency: Span
-    adding_bytes_per_second: float | None = figure(unit="bytes/s")
-    copy_bytes_per_second: float | None = figure(unit="bytes/s")
-    start_seconds: float = figure(unit="seconds")
-    adding_start_seconds: float = figure(unit="seconds")
-    efficiency_source: str
-    adding_source: str
-    copy_source: str
-    start_source: str
-    share: Late = unseen()
+    efficiency: Span = figure(default=Span(min=1.0, max=1.0))
+    adding_bytes_per_second: float | None = figure(unit="bytes/s", default=None)
+    copy_bytes_per_second: float | None = figure(unit="bytes/s", default=None)
+    start_seconds: float = figure(unit="seconds", default=0.0)
+    adding_start_seconds: float = figure(unit="seconds", default=0.0)
+    efficiency_source: str = ""
+    adding_source: str = ""
+    copy_source: str = ""
+    start_source: str = ""
+    share: Late = unseen(default=1.0)
 
     @property
     def told(self) -> list[tuple[str, str]]:
