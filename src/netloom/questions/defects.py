@@ -335,10 +335,9 @@ class Suspects:
         found = list[Cause]()
         for _, some in groupby(range(len(logs)), key=lambda at: self.variants[at].defect):
             of = [*some]
-            likely = np.logaddexp.reduce(logs[of]) - np.log(
-                sum(self.variants[at].weight for at in of)
-            )
-            found.append(Cause(self.variants[max(of, key=lambda at: logs[at])], float(likely)))
+            all_of = np.log(sum(self.variants[at].weight for at in of))
+            best = self.variants[max(of, key=lambda at: logs[at])]
+            found.append(Cause(best, float(np.logaddexp.reduce(logs[of]) - all_of)))
         found.sort(key=lambda each: -each.likely)
         if found[0].likely < SURE - none / (2 * scale):
             return []
@@ -527,12 +526,12 @@ def explained(
             where = f", in {_called(_among(group[0], runs), names)}"
         ratios = np.ones(len(points))
         ratios[order] = np.exp(best.later)
-        said = Explanation(
+        explanation = Explanation(
             name=group[0].name,
             words=listed([each.name for each in group], last="or") + where,
             ratio_by_size=tuple(ratios.tolist()),
             misfit=float(np.sqrt(np.mean((later - best.later) ** 2))),
             next_test=test,
         )
-        found.append(said)
+        found.append(explanation)
     return tuple(found)
