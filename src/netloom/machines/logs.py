@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from csv import Error, reader
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import inf, prod
 from pathlib import Path
 from statistics import median
@@ -175,15 +175,11 @@ def _number(text: str, where: str, what: str) -> float:
 
 
 def _sorted(rows: Iterable[Row], where: str) -> tuple[Row, ...]:
-    by_size: dict[float, list[Row]] = {}
-    for each in rows:
-        by_size.setdefault(each.size, []).append(each)
-    if not by_size:
+    alike = groupby(sorted(rows, key=lambda each: each.size), key=lambda each: each.size)
+    found = [[*some] for _, some in alike]
+    if not found:
         raise InputError(where, "no row of a size above 0", WANTED)
-    return tuple(
-        some[0]._replace(seconds=median(each.seconds for each in some))
-        for _, some in sorted(by_size.items())
-    )
+    return tuple(some[0]._replace(seconds=median(each.seconds for each in some)) for some in found)
 
 
 # -- text ------------------------------------------------------------------------------------------

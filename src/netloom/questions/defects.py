@@ -50,6 +50,9 @@ LIKELY = 4.0
 ALIKE = 9.0
 """Squared distance of predicted curves, in their deviations, below which they are one."""
 
+MOSTLY = 0.75
+"""The part of the sizes that a defect must bring within their bands."""
+
 WRONG = 4.0
 """Deviations of the best defect, root mean square, from which on none fits."""
 
@@ -510,6 +513,7 @@ def explained(
     names = names_of(hosts, len(library.hosts))
     order, runs = [each for _, at in known for each in at], [run for run, _ in known]
     later = np.log([points[at].measured / points[at].expected for at in order])
+    bands = np.log([1 + points[at].band for at in order])
     groups = Suspects(runs).ranked(later)
     if not groups:
         return ()
@@ -533,5 +537,6 @@ def explained(
             misfit=float(np.sqrt(np.mean((later - best.later) ** 2))),
             next_test=test,
         )
-        found.append(explanation)
+        if (np.abs(later - best.later) <= bands).mean() >= MOSTLY:
+            found.append(explanation)
     return tuple(found)

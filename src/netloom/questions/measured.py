@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from math import inf, log
@@ -37,9 +37,6 @@ AS_PRINTED = 0.995
 
 FINE, SLOW, FAST, IMPOSSIBLE = "✓", "✗ slow", "✗ fast", "✗ < bound"
 """What a measured time may be."""
-
-MOSTLY = 0.75
-"""The part of the sizes that an explanation must explain."""
 
 CLASSES = (64 * 2**10, 8 * 2**20, inf)
 """Bytes up to which sizes are small, medium and large: start, mixture and bandwidth."""
@@ -127,24 +124,22 @@ class Measured(Figures):
         last = max(self.points, key=lambda each: (each.size, each.ranks))
         kind, some = self.wrong
         worst = last if last in some else max(some, key=lambda each: abs(log(each.ratio)))
-        size, mark = units.size(worst.size), "act"
+        bus, size = units.rate(last.bus_bandwidth), units.size(last.size)
+        mark, how = ("act", "too slow") if kind == SLOW else ("limited", "faster than expected")
         if kind == IMPOSSIBLE:
-            took, least = units.seconds(worst.measured), units.seconds(worst.bound)
-            sentence = f"Faster than any network like this could be: {took} for {size}, "
-            sentence += f"where {least} is the least possible."
+            mark, least = "act", f"where {units.seconds(worst.bound)} is the least possible"
+            took = f"{units.seconds(worst.measured)} for {units.size(worst.size)}"
+            sentence = f"Faster than any network like this could be: {took}, {least}."
         elif kind == FINE:
             off, out = 1 / last.ratio - 1, sum(each.right != FINE for each in self.points)
+            mark = "limited" if out else "fine"
             than = f"{percent(abs(off))} {'above' if off > 0 else 'below'} what is expected"
-            mark, rate = "limited" if out else "fine", units.rate(last.bus_bandwidth)
-            sentence = f"As expected: {rate} bus bandwidth at {size}, {than}"
             are = f"{out} of {counted(len(self.points), 'size')} {'is' if out == 1 else 'are'} not"
+            sentence = f"As expected: {bus} bus bandwidth at {size}, {than}"
             sentence += f"; {are}." if out else "."
         else:
-            mark = "act" if kind == SLOW else "limited"
-            how = "too slow" if kind == SLOW else "faster than expected"
             if last.right == FINE:
-                right = f"{units.rate(last.bus_bandwidth)} at {units.size(last.size)}"
-                how = f"as expected at the largest size ({right}), {how} at others"
+                how = f"as expected at the largest size ({bus} at {size}), {how} at others"
             run = f" in {worst.run}" * (len(self.runs) > 1)
             sentence = f"{begun(how)}{run}: {_beside(worst)}."
         apart = self.runs.values() if len(self.runs) > 1 else self._classes()
@@ -159,7 +154,7 @@ class Measured(Figures):
         if kind == SLOW and not self.explanations:
             lines["fits"] = "no single defect that netloom knows"
         lines["test"] = self.causes[0].next_test if self.causes else ""
-        lines["bound"] = f"{units.seconds(last.bound)} at {units.size(last.size)}"
+        lines["bound"] = f"{units.seconds(last.bound)} at {size}"
         return Verdict(mark, sentence, lines)
 
     @property
@@ -364,17 +359,6 @@ def compared(
     source = ready.machine.name if ready.machine and error else ""
     told = tuple(skipped)
     return Measured(points=tuple(points), band_source=source, explanations=(), skipped=told)
-
-
-def with_causes(found: Measured, causes: Iterable[Explanation]) -> Measured:
-    """Return measured times with the causes that bring most of them within their bands."""
-
-    def explains(cause: Explanation) -> bool:
-        pairs = zip(found.points, cause.ratio_by_size, strict=True)
-        near = [abs(log(each.ratio / ratio)) <= log(1 + each.band) for each, ratio in pairs]
-        return sum(near) >= MOSTLY * len(near)
-
-    return replace(found, explanations=tuple(filter(explains, causes)))
 
 
 def _names_of(said: str, known: Collection[str]) -> list[str]:
