@@ -62,7 +62,8 @@ UNITS = frozenset(("B", "elements", "us", "GB/s", "%"))
 AVERAGE = "Avg bus bandwidth"
 
 SIZES = ("bytes", "size", "buffer_size")
-TIMES = {"median": 1e-9, "time_ns": 1e-9, "time_us": 1e-6, "time_ms": 1e-3, "seconds": 1.0}
+TIMES = {f"time_{unit}": 1000.0**-at for at, unit in enumerate(("s", "ms", "us", "ns"))}
+TIMES |= {"seconds": 1.0, "median": 1e-9}
 """Columns of sizes in a CSV file, and of times, with their unit in seconds: PICO's in ns."""
 
 
