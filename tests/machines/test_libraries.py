@@ -29,8 +29,9 @@ def library(computers, gpus, cards=None, protocols=NCCL, **more):
 def total(found, collective, algorithm):
     """What each pair of hosts sends, added up."""
     sent = Counter()
-    for source, target, part in found.sends(collective, algorithm):
-        for one, other, each in zip(source.tolist(), target.tolist(), part.tolist(), strict=True):
+    for sends in found.sends(collective, algorithm):
+        ends = (each.ravel().tolist() for each in np.broadcast_arrays(*sends))
+        for one, other, each in zip(*ends, strict=True):
             sent[one, other] += each
     return {pair: each for pair, each in sent.items() if each}
 
@@ -176,7 +177,7 @@ def test_the_order_of_ranks_follows_their_computers():
 @pytest.mark.parametrize(
     ("on", "more", "words"),
     [
-        ("torus:4x4", {}, "rings on torus:4x4; expected computers of several hosts"),
+        ("torus:4x4", {}, "computers with 1 rank; expected computers with as many ranks each"),
         ("rail:1x2x4x1", {"engine": "network"}, "rings with engine network; expected engine flow"),
         ("rail:1x2x4x1", {"ranks": 7}, "computers with 3 to 4 ranks"),
         ("rail:1x2x4x1", {"reorder": True}, "not run one by one; expected another beside it"),

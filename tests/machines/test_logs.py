@@ -152,7 +152,7 @@ def test_wrong_results_and_mixed_units_are_refused(tmp_path):
     assert "(is that GiB/s?)" in _refused(tmp_path, gibi)
     assert "(is that ms beside GB/s?)" in _refused(tmp_path, text.replace("4000.0000", "4.0000"))
     said = _refused(tmp_path, text.replace("(us)", "(ms)"))
-    assert said.startswith("a.log:10: found the unit (ms)")
+    assert said.startswith("a.log:10: found columns in ms")
 
 
 def test_times_of_processors_and_of_several_groups_are_refused(tmp_path):
@@ -161,7 +161,7 @@ def test_times_of_processors_and_of_several_groups_are_refused(tmp_path):
     assert said == (
         "a.log:9: found times of processors (-C); expected times of one collective at a time"
     )
-    assert "found 2 groups" in _refused(tmp_path, text.replace("Group  0", "Group  1", 1))
+    assert "found several groups" in _refused(tmp_path, text.replace("Group  0", "Group  1", 1))
 
 
 def test_long_times_have_two_digits(tmp_path):
@@ -196,7 +196,10 @@ def test_osu_counts_parts(tmp_path):
     assert found.whole("all-reduce", 16).rows[0].size == 4
     assert "whole row" in _refused(tmp_path, OSU.format("Allreduce", "4   10.05\n8   11.5"))
     text = OSU.format("Allreduce", "4   10.05\n").replace("(us)", "(ms)")
-    assert _refused(tmp_path, text) == "a.log:3: found times in ms; expected times in us"
+    assert (
+        _refused(tmp_path, text)
+        == "a.log:3: found columns in ms; expected sizes in B, times in us, GB/s"
+    )
     assert "OSU's Bandwidth" not in _refused(tmp_path, OSU.format("Init", "4 1.0"))
 
 
@@ -229,7 +232,7 @@ def test_csv_files_have_sizes_as_columns_or_as_rows(tmp_path):
         ("42.2", "fast", "a.csv:3: found a time of 'fast'"),
         ("42.2", "-1", "a.csv:3: found a time of '-1'"),
         ("42.2", "nan", "a.csv:3: found a time of 'nan'"),
-        ("4,allreduce,OMPI,ring", "y,allreduce,OMPI,ring", "a.csv:3: found ranks per node 'y'"),
+        ("4,allreduce,OMPI,ring", "y,allreduce,OMPI,ring", "a.csv:3: found nodes x ranks 'y'"),
         ("allreduce", "barrier", "a.csv:3: found the collective 'barrier'"),
     ],
 )
@@ -245,4 +248,4 @@ def test_what_is_no_log_is_refused(tmp_path, text):
 
 
 def test_a_log_of_another_program_is_refused(tmp_path):
-    assert "sendrecv_perf" in _refused(tmp_path, _text([(8, 20.0)], "sendrecv"))
+    assert "'sendrecv'" in _refused(tmp_path, _text([(8, 20.0)], "sendrecv"))

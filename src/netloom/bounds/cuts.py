@@ -21,7 +21,7 @@ from netloom.base.figures import Figures, derived, figure, unseen
 from netloom.base.words import number
 from netloom.bounds.demand import Demand, crossing, crossing_stretches, leading_out
 from netloom.contention.mapped import carried
-from netloom.routing.ragged import inside_and_out, legs
+from netloom.routing.ragged import legs
 from netloom.routing.rules import dimensions
 from netloom.topology import Cube, Topology
 from netloom.topology.core import DragonflyShape, TreeShape, joined
@@ -524,7 +524,7 @@ def _inside_and_outside(
     The whole network, where it draws no insides.
     """
     every = np.ones(len(sources), np.bool_)
-    if inside_and_out(topology) is None:
+    if topology.inside_and_out is None:
         yield topology, every
         return
     mates = topology.inner_part[legs(topology, sources, targets).entry] >= 0

@@ -21,7 +21,7 @@ from netloom.bounds import Bound, bisection_bound, busiest_bound
 from netloom.contention import effective_bisection, shift_loads
 from netloom.contention.permutations import Reached
 from netloom.routing.forwarding.tables import ForwardingTable, lane_circle, lanes_used, senders
-from netloom.routing.ragged import inside_and_out, legs
+from netloom.routing.ragged import legs
 from netloom.topology import Topology
 from netloom.topology.core import way_back
 from netloom.topology.faults import working_nodes
@@ -157,7 +157,7 @@ def fabric_size(topology: Topology, hosts: Ints | None = None) -> FabricSize:
     (10, 0)
     """
     back, several = way_back(topology), 0
-    if topology.num_ports != topology.num_hosts and inside_and_out(topology) is None:
+    if topology.num_ports != topology.num_hosts and topology.inside_and_out is None:
         ends = np.unique(np.stack([topology.port_host, topology.injection_router]), axis=1)
         several = int((np.bincount(ends[0]) > 1).sum())
     return FabricSize(

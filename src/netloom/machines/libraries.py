@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log2, sqrt
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from netloom.base.arrays import Bools, Floats, Ints
 from netloom.base.errors import InputError
+from netloom.base.words import counted
 from netloom.machines.tables import Protocol
 from netloom.routing import Routing, paths
 from netloom.simulation.collectives import Timed
@@ -49,11 +50,10 @@ computers, and inside again. In switches of a computer, these add. All pairs sen
 all-to-all ``direct`` sends from rank to rank, and ``pxn`` first to the GPU on the target's rail.
 """
 
+WANTED = "computers with as many ranks each, one on a GPU, such as those of rail:1x4x8x2"
+
 MOST_PAIRS = 2**24
 """Most pairs of ranks whose routes are counted for one algorithm."""
-
-AT_ONCE = 2**20
-"""Pairs of ranks whose routes are listed at once."""
 
 
 class Parts(NamedTuple):
@@ -65,7 +65,7 @@ class Parts(NamedTuple):
         Seconds of its longest chain of hops.
     inside, card, network
         Seconds for each byte of the collective's size. They are those of the busiest channel that
-        only messages inside a computer use, the busiest port of a host, and the busiest other.
+        only messages inside a computer use, the busiest of hosts and cards, and the busiest other.
     """
 
     start: float
@@ -109,12 +109,11 @@ class Crossed(NamedTuple):
     free: float
 
 
-class Sends(NamedTuple):
-    """Messages between hosts, and the part of a collective's size that each has."""
+Sends: TypeAlias = tuple[Ints, Ints, float | Floats]
+"""Hosts that send, hosts that receive, and the part of a collective's size that each message has.
 
-    source: Ints
-    target: Ints
-    part: Floats
+Their shapes fit each other.
+"""
 
 
 @dataclass(eq=False)
@@ -134,7 +133,7 @@ class Library:
     start
         Seconds of every collective.
     adding
-        Bytes/s of an all-reduce that switches of a computer add. None where they do not.
+        Bytes/s of an all-reduce that switches of a computer add. 0 where they do not.
     """
 
     links: FlowNetwork
@@ -143,7 +142,7 @@ class Library:
     near: Ints
     protocols: Sequence[Protocol]
     start: float = 0.0
-    adding: float | None = None
+    adding: float = 0.0
     counted: dict[tuple[str, str], Crossed] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -157,7 +156,7 @@ class Library:
         protocols: Sequence[Protocol],
         overhead: float = 0.0,
         start: float = 0.0,
-        adding: float | None = None,
+        adding: float = 0.0,
     ) -> Self:
         """Return that of ranks on hosts.
 
@@ -172,35 +171,32 @@ class Library:
         network = links.topology
         node = network.node_of_host[host_of]
         counts = np.unique(node, return_counts=True)[1]
-        wanted = "computers with as many ranks each, one on a GPU"
-        if len(np.unique(host_of)) < len(host_of):
-            raise InputError("ranks", "ranks that share a host", wanted)
-        if counts.min() < counts.max() or counts[0] < 2:
-            some = sorted({int(counts.min()), int(counts.max())})
-            uneven = f"computers with {' to '.join(map(str, some))} ranks"
-            raise InputError("ranks", uneven, wanted)
+        few, many = int(counts.min()), int(counts.max())
+        shared = len(np.unique(host_of)) < len(host_of)
+        if shared or few < many or few < 2:
+            found = f"computers with {f'{few} to ' * (few < many)}{counted(many, 'rank')}"
+            found = "ranks that share a host" if shared else found
+            raise InputError("ranks", found, WANTED)
         # computers in the order of their first ranks, GPUs in that of their hosts
         _, first, place = np.unique(node, return_index=True, return_inverse=True)
         order = np.lexsort((host_of, first[place]))
-        hosts = host_of[order].reshape(-1, counts[0])
+        hosts = host_of[order].reshape(-1, many)
         own = np.flatnonzero(network.node_of_host == network.node_of_host[hosts[0, 0]])
         card = np.searchsorted(own, hosts[0]) * (cards or len(own)) // len(own)
         near = np.unique(card, return_index=True)[1]
-        found = cls(links, routing, hosts, near, protocols, start, adding)
+        ready = cls(links, routing, hosts, near, protocols, start, adding)
         if not protocols:
-            inside = found._latency(hosts[:1, 0], hosts[:1, 1]) + 2 * overhead
-            between = found._latency(hosts[:1, near[0]], hosts[1:2, near[0]]) + 2 * overhead
-            found.protocols = [
-                Protocol.model_construct(
-                    algorithm=each,
-                    name="",
-                    base_us=0.0,
-                    inside_us=inside * 1e6,
-                    between_us=between * 1e6,
-                )
-                for each in set(ROWS.values())
+            ends = hosts[:1, 1], hosts[1:2, near[0]]
+            within, away = (
+                (ready._latency(hosts[:1, at], end) + 2 * overhead) * 1e6
+                for at, end in zip((0, near[0]), ends, strict=True)
+            )
+            times: dict[str, Any] = {"base_us": 0.0, "inside_us": within, "between_us": away}
+            ready.protocols = [
+                Protocol.model_construct(None, algorithm=kind, name="", **times)
+                for kind in {*ROWS.values()}
             ]
-        return found
+        return ready
 
     def _latency(self, source: Ints, target: Ints) -> float:
         """Return the latency of the path of a pair of hosts. 0 if there is none."""
@@ -220,7 +216,7 @@ class Library:
             found.append(RAILS if computers > 1 else ALL_PAIRS)
         if collective == "all-reduce":
             found += [TREES] * (computers > 1)
-            found += [IN_SWITCH] * (computers == 1 and self.adding is not None)
+            found += [IN_SWITCH] * (computers == 1 and self.adding > 0)
         if collective == "all-to-all":
             found += [DIRECT] * (ranks**2 <= MOST_PAIRS)
             found += [PXN] * (computers > 1 and ranks * computers <= 4 * MOST_PAIRS)
@@ -250,34 +246,32 @@ class Library:
         ranks, trips = hosts.size, TRIPS.get(collective, 1)
         if algorithm == RINGS:
             each = trips * (1.0 if collective in WHOLE_TRIPS else (ranks - 1) / ranks)
-            yield _sends(hosts, along, each)
+            yield hosts, along, each
             if computers > 1:
-                yield _sends(hosts[:, near], onward[:, near], each / len(near))
+                yield hosts[:, near], onward[:, near], each / len(near)
         elif algorithm == TREES:
             ends = (np.arange(gpus)[:, None] + 1) % gpus == near  # where the chain of a card begins
             part = 1.0 - ends.mean(axis=1)
-            yield _sends(hosts, along, part)
-            yield _sends(along, hosts, part)
+            yield hosts, along, part
+            yield along, hosts, part
             for parent in nccl_trees(computers):
                 child = np.flatnonzero(parent >= 0)
                 low, high = hosts[child][:, near], hosts[parent[child]][:, near]
-                yield _sends(low, high, 0.5 / len(near))
-                yield _sends(high, low, 0.5 / len(near))
+                yield low, high, 0.5 / len(near)
+                yield high, low, 0.5 / len(near)
         elif algorithm == RAILS:
-            yield _sends(hosts, along, trips * (gpus - 1) / gpus)
-            yield _sends(hosts, onward, trips * (computers - 1) / computers / gpus)
+            yield hosts, along, trips * (gpus - 1) / gpus
+            yield hosts, onward, trips * (computers - 1) / computers / gpus
         elif algorithm == IN_SWITCH:
-            yield _sends(hosts, along, 1.0)
+            yield hosts, along, 1.0
         else:
             far = algorithm != PXN  # whether GPUs send to others of other places
             inside = trips / ranks if far else 1 / gpus
-            for shift in range(1, gpus):
-                yield _sends(hosts, np.roll(hosts, -shift, axis=1), inside)
-            for step in range(1, computers):
+            for step in range(computers):
                 there = np.roll(hosts, -step, axis=0)
-                for shift in range(gpus if far else 1):
-                    part = trips / ranks if far else 1 / computers
-                    yield _sends(hosts, np.roll(there, -shift, axis=1), part)
+                shifts = range(1 - min(step, 1), gpus if far or not step else 1)
+                part = inside if far or not step else 1 / computers
+                yield hosts, np.array([np.roll(there, -each, axis=1) for each in shifts]), part
 
     def crossed(self, collective: str, algorithm: str) -> Crossed:
         """Return what crosses the network in an algorithm."""
@@ -286,7 +280,8 @@ class Library:
         network, node = self.links.topology, self.links.topology.node_of_host
         load, between = np.zeros(self.links.num_links), np.zeros(self.links.num_links, bool)
         pairs, sent, free = 0, 0.0, 0.0
-        for source, target, part in _gathered(self.sends(collective, algorithm)):
+        for each in self.sends(collective, algorithm):
+            source, target, part = (one.ravel() for one in np.broadcast_arrays(*each))
             used = network.crosses(source, target)
             pairs, sent = pairs + len(source), sent + float(part.sum())
             free += float(part[~used].sum())
@@ -302,18 +297,19 @@ class Library:
                 ports = self.links.num_links - network.num_network_channels
                 ends = np.append(source, target + ports // 2)
                 load[-ports:] += np.bincount(ends, np.append(part, part), ports)
-        found_ = Crossed(load, ~between & (load > 0), pairs, free / sent)
-        self.counted[collective, algorithm] = found_
-        return found_
+        crossed = Crossed(load, ~between & (load > 0), pairs, free / sent)
+        return self.counted.setdefault((collective, algorithm), crossed)
 
     def parts(self, collective: str, algorithm: str) -> list[Parts]:
         """Return what the time of an algorithm consists of, under each protocol."""
         crossed = self.crossed(collective, algorithm)
-        port = np.arange(self.links.num_links) >= self.links.topology.num_network_channels
+        ports = self.links.topology.num_network_channels
+        port = np.arange(self.links.num_links) >= ports
+        port[:ports] = self.links.topology.card_channels
         kinds = crossed.inside, port & ~crossed.inside, ~port & ~crossed.inside
         each = crossed.load / self.links.capacity
         inside, card, network = (float(each[kind].max(initial=0.0)) for kind in kinds)
-        if algorithm == IN_SWITCH and self.adding:
+        if algorithm == IN_SWITCH:
             inside = 1 / self.adding
         within, away = self.hops(collective, algorithm)
         found, several = list[Parts](), len(self.hosts) > 1
@@ -331,21 +327,3 @@ class Library:
         load = self.crossed(collective, algorithm).load
         link = int(np.argmax(load / self.links.capacity))
         return Timed(parts.seconds(size), 1, link, size * float(load[link]), size * max(parts[1:]))
-
-
-def _sends(source: Ints, target: Ints, part: float | Floats) -> Sends:
-    parts = np.broadcast_to(np.float64(part), source.shape)
-    return Sends(source.ravel(), target.ravel(), parts.ravel())
-
-
-def _gathered(sends: Iterator[Sends]) -> Iterator[Sends]:
-    """Yield messages in larger tables."""
-    waiting, count = list[Sends](), 0
-    for each in sends:
-        waiting.append(each)
-        count += len(each.source)
-        if count >= AT_ONCE:
-            yield Sends(*map(np.concatenate, zip(*waiting, strict=True)))
-            waiting, count = [], 0
-    if waiting:
-        yield Sends(*map(np.concatenate, zip(*waiting, strict=True)))

@@ -8,9 +8,10 @@ that was cut, wrong results, and times and rates that contradict each other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from csv import Error, reader
 from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from math import inf, prod
 from pathlib import Path
 from statistics import median
@@ -20,6 +21,8 @@ from netloom.base import units
 from netloom.base.errors import InputError
 from netloom.base.textfiles import parse_json, read_text
 from netloom.base.words import counted, listed
+from netloom.workload.programs.collectives.algorithms import ROOTED
+from netloom.workload.programs.collectives.program import bus_factor
 
 WANTED = "the output of nccl-tests (text or -J), RCCL-tests or OSU, or a CSV file of times"
 MOST_BYTES, MOST_RANKS = 2**26, 2**20
@@ -37,30 +40,30 @@ ONE_OF = listed([*dict.fromkeys(NAMES.values())], 9, "or")
 OF_PARTS = ("all-gather", "all-to-all", "gather", "scatter")
 """Collectives of which OSU counts one rank's part, not the whole buffer."""
 
-FORCED = re.compile(r"NCCL_ALGO(?:=| set by environment to )(\S+)")
-PROGRAM = re.compile(r"(?<![A-Za-z0-9_])([a-z_]+)_perf\b")
+FORCED = re.compile(r"NCCL_ALGO(?:=| set by environment to )[\"']?(?:\w+:)?([A-Za-z]+)[\"']?(?!\S)")
+"""The one algorithm that a library may choose."""
+
+PROGRAM = re.compile(r"(?<![A-Za-z0-9_])(?<!concluded: )([a-z_]+)_perf\b")
 TAGGED = re.compile(r"^(?:\[[^\]]*\]<stdout>:?|\d+:)\s?")
 """What srun and mpirun write before each line."""
 
-RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\s+(?:Group +(\d+) )?.*\bon\s+(\S+)\s+device")
-VERSION = re.compile(r"# ([nr]ccl-tests version \S+)(?:.*\s(\w+-library=\d+))?")
+RANK = re.compile(r"^#\s+Rank\s+(\d{1,7})\s+(?:Group +(\d+) )?.*\bon\s+(\S+)\s+device", re.M)
+VERSION = re.compile(r"^# ([nr]ccl-tests version \S+)(?:.*\s(\w+-library=\d+))?", re.M)
 SIZE = re.compile(r"[0-9]{1,18}")
-MOST = re.compile(r"# nThread.*\bmaxBytes (\d{1,18})\b")
-NCCL_TABLE = re.compile(r"#\s+size\s+count\s+type\b")
-OSU_TITLE = re.compile(
+MOST = re.compile(r"^# nThread.*\bmaxBytes (\d{1,18})\b", re.M)
+TITLE = re.compile(
+    r"#\s+size\s+count\s+type\b|"
     r"#\s+OSU\b.*?\b([\w-]+(?: Personalized Exchange)?) Latency Test(?: v(\S+))?"
 )
-NCCL_UNITS = ("(B)", "(elements)", "(us)", "(GB/s)", "(%)")
+"""The head of a table of nccl-tests, or the title of one of OSU: collective and version."""
+
+UNIT = re.compile(r"\(([^ ()]+)\)")
+UNITS = frozenset(("B", "elements", "us", "GB/s", "%"))
+AVERAGE = "Avg bus bandwidth"
 
 SIZES = ("bytes", "size", "buffer_size")
-TIMES = {
-    "median": 1e-9,
-    "time_us": 1e-6,
-    "time_ms": 1e-3,
-    "time_ns": 1e-9,
-    "time_s": 1.0,
-    "seconds": 1.0,
-}
+TIMES = {f"time_{unit}": 1000.0**-at for at, unit in enumerate(("s", "ms", "us", "ns"))}
+TIMES |= {"seconds": 1.0, "median": 1e-9}
 """Columns of sizes in a CSV file, and of times, with their unit in seconds: PICO's in ns."""
 
 
@@ -153,15 +156,12 @@ def read_logs(path: str | Path) -> tuple[Log, ...]:
     return tuple(found)
 
 
-def collective_named(name: str) -> str:
-    """Return what netloom calls a collective of a log. "" if it has none of that name.
-
-    Examples
-    --------
-    >>> collective_named("all_reduce"), collective_named("All-to-All Personalized Exchange")
-    ('all-reduce', 'all-to-all')
-    """
-    return NAMES.get(re.sub("[^a-z]", "", name.lower()), "")
+def _collective(name: str, where: str) -> str:
+    """Return what netloom calls a collective of a log."""
+    found = NAMES.get(re.sub("[^a-z]", "", name.lower()))
+    if found is None:
+        raise InputError(where, f"the collective '{name}'", f"one of {ONE_OF}")
+    return found
 
 
 def _number(text: str, where: str, what: str) -> float:
@@ -176,143 +176,92 @@ def _number(text: str, where: str, what: str) -> float:
 
 
 def _sorted(rows: Iterable[Row], where: str) -> tuple[Row, ...]:
-    by_size: dict[float, list[Row]] = {}
-    for each in rows:
-        by_size.setdefault(each.size, []).append(each)
-    if not by_size:
+    alike = groupby(sorted(rows, key=lambda each: each.size), key=lambda each: each.size)
+    found = [[*some] for _, some in alike]
+    if not found:
         raise InputError(where, "no row of a size above 0", WANTED)
-    return tuple(
-        some[0]._replace(seconds=median(each.seconds for each in some))
-        for _, some in sorted(by_size.items())
-    )
+    return tuple(some[0]._replace(seconds=median(each.seconds for each in some)) for some in found)
 
 
 # -- text ------------------------------------------------------------------------------------------
 
 
 def _texts(lines: list[str], path: str) -> Iterator[Log]:
-    """Yield the runs of a text: each begins with what stands between its table and the last."""
-    start, at = 0, 0
-    while at < len(lines):
-        if NCCL_TABLE.match(lines[at]):
-            log, at = _nccl(lines, start, at, path)
-            start = at
-            yield log
-        elif title := OSU_TITLE.match(lines[at]):
-            log, at = _osu(lines, title, at, path)
-            start = at
-            yield log
-        else:
-            at += 1
-    if any(line.startswith("# nThread") for line in lines[start:]):
+    """Yield the runs of a text: tables, whose heads stand between them and the last ones."""
+    tables = [at for at, line in enumerate(lines) if TITLE.match(line)]
+    for before, (at, end) in zip([0, *tables], pairwise([*tables, len(lines)]), strict=False):
+        kind = _osu if "OSU" in lines[at] else _nccl
+        yield kind(lines[:end], before, at, path)
+    if any(line.startswith("# nThread") for line in lines[tables[-1] if tables else 0 :]):
         raise InputError(f"{path}:{len(lines)}", "the end of the log before its table", WANTED)
 
 
-class _Head(NamedTuple):
-    """What the lines before a table of nccl-tests say."""
+def _cells(lines: list[str], at: int, path: str) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of the table that begins at a line, each with its own line, by columns.
 
-    program: str
-    algorithm: str
-    library: str
-    hosts: tuple[str, ...]
-    most_bytes: float
-    groups: int
-
-
-def _head(lines: list[str]) -> _Head:
-    program = algorithm = library = ""
-    hosts, most, groups = dict[int, str](), 0.0, set[str]()
-    for line in lines:
-        if found := RANK.match(line):
-            hosts[int(found[1])] = found[3]
-            groups.add(found[2])
-        elif found := VERSION.match(line):
-            library = " ".join(filter(None, found.groups()))
-        elif found := MOST.match(line):
-            most = float(found[1])
-        elif found := FORCED.search(line):
-            algorithm = forced_algorithm(found[1])
-        if (found := PROGRAM.search(line)) and "concluded" not in line:
-            program = found[1]
-    named = tuple(hosts[rank] for rank in sorted(hosts))
-    return _Head(program, algorithm, library, named, most, len(groups))
-
-
-def forced_algorithm(said: str) -> str:
-    """Return the one algorithm that ``NCCL_ALGO`` allows. "" if it allows several.
-
-    Examples
-    --------
-    >>> forced_algorithm("allreduce:tree"), forced_algorithm("ring,tree"), forced_algorithm("^nvls")
-    ('tree', '', '')
+    Of columns with one name, as those of runs in place, it is the first.
     """
-    one = said.strip("\"'").lower().rpartition(":")[2]
-    return one if re.fullmatch(r"[a-z]+", one) else ""
-
-
-class _Nccl(NamedTuple):
-    """A row of nccl-tests, and its words for addition, root, algorithm and bus bandwidth."""
-
-    row: Row
-    said: tuple[str, str, str, str]
-
-
-def _nccl(lines: list[str], start: int, at: int, path: str) -> tuple[Log, int]:
-    """Return the run whose table's head is line ``at``, and the line behind the run."""
-    head, columns = _head(lines[start:at]), lines[at].lstrip("# ").split()
-    if "cputime" in columns or head.groups > 1:
-        what = "times of processors (-C)" if "cputime" in columns else f"{head.groups} groups"
-        raise InputError(f"{path}:{at + 1}", what, "times of one collective at a time")
-    rows, last, whole, place = list[_Nccl](), at, False, at + 1
-    while place < len(lines) and not whole:
-        line, where = lines[place], f"{path}:{place + 1}"
-        words = line.split()
-        if NCCL_TABLE.match(line) or line.startswith("# nThread"):
+    columns, found = lines[at].lstrip("# ").split(), list[tuple[int, dict[str, str]]]()
+    for place, line in enumerate(lines[at + 1 :], start=at + 2):
+        words, where = line.split(), f"{path}:{place}"
+        if line.startswith("# nThread") or AVERAGE in line:
             break
-        if line.startswith("#"):
-            odd = [each for each in words[1:] if each[0] == "(" and each not in NCCL_UNITS]
-            if "(B)" in words and odd:
-                raise InputError(where, f"the unit {odd[0]}", "sizes in B, times in us, GB/s")
-            whole = "Avg bus bandwidth" in line
+        if line.startswith("#") and not {"(B)", "Size"}.isdisjoint(words):
+            said = UNIT.findall(line)
+            if "us" not in said or not UNITS.issuperset(said):
+                odd = listed([each for each in said if each not in UNITS]) or "no unit"
+                raise InputError(where, f"columns in {odd}", "sizes in B, times in us, GB/s")
+            if "Size" in words:
+                columns = ["size", "time", *said[1:], *["times"] * ("Iterations" in words)]
         elif words and SIZE.fullmatch(words[0]):
-            last, read = place, _nccl_row(words, columns, place + 1, where)
-            rows += [read] if read else []
-        place += 1
-    found = _sorted((each.row for each in rows), f"{path}:{at + 1}")
-    if not whole and found[-1].size < head.most_bytes:
-        ended = f"the end of the log after {units.size(found[-1].size)}"
-        wanted = f"rows up to {units.size(head.most_bytes)} and the average: the log was cut"
-        raise InputError(f"{path}:{last + 1}", ended, wanted)
-    ranks, name = len(head.hosts) or None, collective_named(head.program)
-    if head.program and not name:
-        raise InputError(f"{path}:{at + 1}", f"{head.program}_perf", f"one of {ONE_OF}")
-    may_be = (name,) if name else tuple(_may_be([each.said for each in rows], ranks))
-    log = Log(path, start + 1, head.library, may_be, ranks, head.hosts, head.algorithm, found)
-    return log, place
+            if columns[3:4] == ["redop"] and not "".join(words[3:4]).isalpha():
+                words.insert(3, "")  # of what adds nothing
+            if len(words) < len(columns):
+                wanted = f"{len(columns)}; the log may be cut here"
+                raise InputError(where, f"a row of {counted(len(words), 'value')}", wanted)
+            pairs = [*zip(columns, words, strict=False)]
+            for name, word in pairs:
+                _check_right(word if name == "#wrong" else 0, words[0], where)
+            found.append((place, dict(reversed(pairs))))
+    return found
 
 
-def _nccl_row(words: list[str], columns: list[str], line: int, where: str) -> _Nccl | None:
-    """Return a row of a table with these columns. None if it moved no data."""
-    before = columns[: columns.index("time")] if "time" in columns else columns
-    rest, redop, root = words[3:], "", "-1"
-    if "redop" in before and rest and rest[0].isalpha():
-        redop, *rest = rest
-    if "root" in before and rest:
-        root, *rest = rest
-    half = 4 + 4 * any(each.startswith("i_") for each in columns)
-    if len(rest) < 2 * half:
-        wanted = f"{2 * half} times, rates and errors; the log may be cut here"
-        raise InputError(where, f"a row of {counted(len(rest), 'value')}", wanted)
-    for wrong in (rest[3], rest[half + 3]) if "#wrong" in columns else ():
-        _check_right(wrong, words[0], where)
-    if not int(words[0]):
-        return None
-    row = Row(line, float(words[0]), _number(rest[0], where, "a time of") * 1e-6)
-    _check_rate(row, rest[0], rest[1], where)
-    return _Nccl(row, (redop, root, rest[1], rest[2]))
+def _rows(cells: Iterable[tuple[int, Mapping[str, str]]], before: str) -> Iterator[Row]:
+    """Yield rows whose times are in microseconds and rates in GB/s, but for those of no data."""
+    for line, said in cells:
+        where = f"{before}{line}"
+        if float(said["size"]):
+            size = _number(said["size"], where, "a size of")
+            row = Row(line, size, _number(said["time"], where, "a time of") * 1e-6)
+            if "algbw" in said:
+                _check_rate(row, said["time"], said["algbw"], where)
+            yield row
 
 
-def _check_right(wrong: Any, size: Any, where: str) -> None:
+def _nccl(lines: list[str], before: int, at: int, path: str) -> Log:
+    """Return the run whose table begins at a line, and whose head behind that of the last one."""
+    head, where = "\n".join(lines[before:at]), f"{path}:{at + 1}"
+    devices = {int(rank): (host, group) for rank, group, host in RANK.findall(head)}
+    several = len({group for _, group in devices.values()}) > 1
+    if several or "cputime" in lines[at]:
+        what = "several groups" if several else "times of processors (-C)"
+        raise InputError(where, what, "times of one collective at a time")
+    cells = _cells(lines, at, path)
+    rows, most = _sorted(_rows(cells, f"{path}:"), where), [0, *map(int, MOST.findall(head))][-1]
+    last = cells[-1][0]
+    if rows[-1].size < most and not any(AVERAGE in line for line in lines[last:]):
+        wanted = f"rows up to {units.size(most)} and the average: the log was cut"
+        found = f"the end of the log after {units.size(rows[-1].size)}"
+        raise InputError(f"{path}:{last}", found, wanted)
+    hosts, named = tuple(devices[each][0] for each in sorted(devices)), PROGRAM.findall(head)
+    may_be = tuple(_collective(each, where) for each in named[-1:])
+    may_be = may_be or _may_be([said for _, said in cells], len(hosts))
+    library = " ".join(filter(None, [(), *VERSION.findall(head)][-1]))
+    forced = ["", *FORCED.findall(head)][-1].lower()
+    return Log(path, at + 1, library, may_be, len(hosts) or None, hosts, forced, rows)
+
+
+def _check_right(wrong: object, size: str, where: str) -> None:
     """Refuse a row of which some values are wrong."""
     if str(wrong) not in ("N/A", "None", "0", "0.0"):
         found = f"{wrong} wrong values at {units.size(float(size))}"
@@ -323,77 +272,46 @@ def _check_rate(row: Row, time: str, said: str, where: str) -> None:
     """Refuse a row whose time and rate contradict each other, which mixed units do."""
     rate = row.size / row.seconds * 1e-9  # in GB/s
     try:
-        ratio = float(said) / rate
+        off = float(said) / rate
     except ValueError:
         raise InputError(where, f"a rate of {said!r}", "a number of GB/s") from None
     digits = sum(each.isdigit() for each in time.partition("e")[0])
-    if abs(float(said) - rate) <= 0.006 + (0.005 + 0.5 / 10 ** (digits - 1)) * rate:
+    if abs(off - 1) * rate <= 0.006 + (0.005 + 0.5 / 10 ** (digits - 1)) * rate:
         return
     kinds = {2**-30 * 1e9: "GiB/s", 8: "Gb/s", 1e-3: "ms beside GB/s", 1e3: "MB/s or ns"}
-    near = min(kinds, key=lambda each: abs(ratio / each - 1))
-    guess = f" (is that {kinds[near]}?)" if abs(ratio / near - 1) < 0.02 else ""
+    guess = "".join(f" (is that {kinds[each]}?)" for each in kinds if abs(off / each - 1) < 0.02)
     found = f"{said} GB/s for {units.size(row.size)} in {row.seconds * 1e6:g} µs{guess}"
     raise InputError(where, found, f"{rate:.4g} GB/s: time in µs, and bytes / time / 1e9")
 
 
-def _may_be(rows: list[tuple[str, str, str, str]], ranks: int | None) -> Iterator[str]:
-    """Yield the collectives that an unnamed table of nccl-tests may be of.
+def _may_be(rows: Sequence[Mapping[str, str]], ranks: int) -> tuple[str, ...]:
+    """Return the collectives that an unnamed table of nccl-tests may be of.
 
-    Bus over algorithm bandwidth is 2(P − 1)/P for all-reduce, 1 if a rank has or gets all, else
-    (P − 1)/P. A sum is printed if data are added, and a root if there is one.
+    A sum is printed if data are added, and a root if there is one. Bus over algorithm bandwidth
+    tells the others, but of rates below 1 GB/s two digits tell nothing.
     """
-    redop, root, rate, bus = max(rows, key=lambda each: float(each[2]))
-    adds, rooted = redop not in ("", "none"), root != "-1"
-    told = ranks is not None and float(rate) > 1  # of less, two digits tell nothing
-    factor, part = float(bus) / max(float(rate), 1e-9), 1 - 1 / (ranks or 1)
-    kinds = {
-        "all-reduce": (True, False, 2 * part),
-        "reduce-scatter": (True, False, part),
-        "reduce": (True, True, 1.0),
-        "broadcast": (False, True, 1.0),
-        "all-gather": (False, False, part),
-        "all-to-all": (False, False, part),
-        "gather": (False, True, part),
-        "scatter": (False, True, part),
-    }
-    for name, (added, has_root, wanted) in kinds.items():
-        if (added, has_root) == (adds, rooted) and (not told or abs(factor - wanted) < 0.02):
-            yield name
+    said = max(rows, key=lambda each: float(each["algbw"]))
+    kind = said.get("redop", "") not in ("", "none"), said.get("root", "-1") != "-1"
+    rate, bus = float(said["algbw"]), float(said["busbw"])
+    return tuple(
+        name
+        for name in dict.fromkeys(NAMES.values())
+        if ("reduce" in name, name in ROOTED) == kind
+        and (not ranks or rate <= 1 or abs(bus / rate - bus_factor(name, ranks)) < 0.02)
+    )
 
 
-def _osu(lines: list[str], title: re.Match[str], at: int, path: str) -> tuple[Log, int]:
-    """Return the run of OSU whose title is line ``at``, and the line behind it."""
-    name = collective_named(title[1])
-    if not name:
-        raise InputError(f"{path}:{at + 1}", f"OSU's {title[1]}", f"one of {ONE_OF}")
-    rows, columns, digits = list[Row](), 0, 0
-    for place in range(at + 1, len(lines)):
-        line, where = lines[place], f"{path}:{place + 1}"
-        words = line.split()
-        if line.startswith("#"):
-            if OSU_TITLE.match(line):
-                break
-            if "Size" in words:
-                unit = re.findall(r"\((\w+)\)", line)
-                if set(unit) != {"us"}:
-                    raise InputError(where, f"times in {listed(unit) or 'no unit'}", "times in us")
-                columns = 1 + len(unit) + ("Iterations" in words)
-            continue
-        if not words or not SIZE.fullmatch(words[0]):
-            continue
-        if not columns:
-            raise InputError(where, "a row before the columns are named", "# Size  Avg Latency(us)")
-        own = len(words[1].partition(".")[2]) if len(words) > 1 else -1
-        digits = digits if rows else own
-        if len(words) < columns or own != digits:
-            raise InputError(where, f"'{line.strip()}'", "a whole row; the log may be cut here")
-        size = _number(words[0], where, "a size of")
-        rows.append(Row(place + 1, size, _number(words[1], where, "a time of") * 1e-6))
-    else:
-        place = len(lines)
-    library = f"OSU {title[2] or ''}".strip()
-    found = _sorted(rows, f"{path}:{place}")
-    return Log(path, at + 1, library, (name,), None, (), "", found, of_parts=True), place
+def _osu(lines: list[str], _: int, at: int, path: str) -> Log:
+    """Return the run of OSU whose title is a line. Times have as many digits as the first."""
+    where, cells = f"{path}:{at + 1}", _cells(lines, at, path)
+    digits = [len(said["time"].partition(".")[2]) for _, said in cells]
+    for (line, said), own in zip(cells, digits, strict=True):
+        if own != digits[0]:
+            found = f"a time of {said['time']}"
+            raise InputError(f"{path}:{line}", found, "a whole row; the log may be cut here")
+    name, version = TITLE.findall(lines[at])[0]
+    may_be, rows = (_collective(name, where),), _sorted(_rows(cells, f"{path}:"), where)
+    return Log(path, at + 1, f"OSU {version}".strip(), may_be, None, (), "", rows, of_parts=True)
 
 
 # -- JSON and CSV ----------------------------------------------------------------------------------
@@ -401,38 +319,33 @@ def _osu(lines: list[str], title: re.Match[str], at: int, path: str) -> tuple[Lo
 
 def _json(said: Any, path: str) -> Log:
     """Return the run of a file of nccl-tests' ``-J``."""
-    rows, program, wanted = list[Row](), "", f"{WANTED}: results with size and out_of_place"
+    cells, before = list[tuple[int, dict[str, str]]](), f"{path}: result "
+    wanted = f"{WANTED}: results with size and out_of_place"
     try:
         config = said["config"]
         devices, each_has = config["devices"], config["nthreads"] * config["ngpus"]
         for place, each in enumerate(said["results"], start=1):
-            where, times = f"{path}: result {place}", each["out_of_place"]
-            program = str(each.get("experiment_name") or program)
-            for half in filter(None, (times, each.get("in_place"))):
-                _check_right(half.get("nwrong"), each["size"], where)
-            if times is None or not each["size"]:
-                continue
-            took = str(times["time"])
-            row = Row(1, float(each["size"]), _number(took, where, "a time of") * 1e-6)
-            _check_rate(row, took, str(times["alg_bw"]), where)
-            rows.append(row)
+            for half in filter(None, (each["out_of_place"], each.get("in_place"))):
+                _check_right(half.get("nwrong"), each["size"], f"{before}{place}")
+            if took := each["out_of_place"]:
+                row = {"size": each["size"], "time": took["time"], "algbw": took["alg_bw"]}
+                cells.append((place, {name: str(value) for name, value in row.items()}))
         if each_has * len(devices) > MOST_RANKS:
             raise ValueError("too many devices")
         hosts = [str(each["hostname"]) for each in devices]
         if len(devices) < 2 or devices[1]["rank"] == each_has:  # a process says its first
             hosts = [host for host in hosts for _ in range(each_has)]
         env, args = (" ".join(map(str, said.get(each) or ())) for each in ("env", "args"))
-        forced, named = FORCED.search(env), PROGRAM.search(args)
+        names = [str(each.get("experiment_name") or "") for each in said["results"]]
         library = f"nccl-tests, NCCL {said['nccl_version']}" if "nccl_version" in said else ""
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(path, f"other JSON ({type(error).__name__}: {error})", wanted) from None
-    name = collective_named(named[1] if named else program)
-    if not name:
-        raise InputError(path, "no name of a program such as all_reduce_perf in args", wanted)
-    algorithm, ranks = forced_algorithm(forced[1]) if forced else "", len(hosts) or None
-    return Log(path, 1, library, (name,), ranks, tuple(hosts), algorithm, _sorted(rows, path))
+    name = _collective([*names, *PROGRAM.findall(args)][-1], path)
+    forced = ["", *FORCED.findall(env)][-1].lower()
+    rows = _sorted((row._replace(line=1) for row in _rows(cells, before)), path)
+    return Log(path, 1, library, (name,), len(hosts) or None, tuple(hosts), forced, rows)
 
 
 def _csv(lines: list[str], path: str) -> list[Log]:
@@ -447,13 +360,11 @@ def _csv(lines: list[str], path: str) -> list[Log]:
     except Error as error:
         raise InputError(path, f"no CSV ({error})", WANTED) from None
     sizes = [each for each in columns if each.isdecimal()]
-    size = next((each for each in SIZES if each in columns), "")
-    time = next((each for each in columns if each in TIMES), "")
+    size, time = (next((n for n in columns if n in known), "") for known in (SIZES, TIMES))
     if not sizes and not (size and time):
         found = f"the columns {listed(columns, 9)}" if columns else "no columns"
         wanted = f"sizes as columns, or bytes beside {listed([*TIMES], 9, 'or')}"
         raise InputError(f"{path}:{places[0] if places else 1}", found, wanted)
-    unit = 1e-6 if sizes else TIMES[time]
     runs: dict[tuple[Any, ...], list[Row]] = {}
     for place, each in zip(places[1:], table, strict=False):
         where = f"{path}:{place}"
@@ -461,16 +372,15 @@ def _csv(lines: list[str], path: str) -> list[Log]:
             wanted = f"{len(columns)}, as in line {places[0]}; the file may be cut here"
             raise InputError(where, f"a row of {counted(len(each), 'value')}", wanted)
         said = {name: value.strip() for name, value in zip(columns, each, strict=True)}
-        cells = [(one, said[one]) for one in sizes] or [(said[size], said[time])]
-        run = _run_of(said, where)
-        for bytes_, took in cells:
+        rows = runs.setdefault(_run_of(said, where), [])
+        for bytes_, took in [(one, said[one]) for one in sizes] or [(said[size], said[time])]:
             if took:  # what was not measured is empty
-                seconds = _number(took, where, "a time of") * unit
-                row = Row(place, _number(bytes_, where, "a size of"), seconds)
-                runs.setdefault(run, []).append(row)
+                seconds = _number(took, where, "a time of") * (1e-6 if sizes else TIMES[time])
+                rows.append(Row(place, _number(bytes_, where, "a size of"), seconds))
     return [
         Log(path, rows[0].line, library, (name,), ranks, (), algorithm, _sorted(rows, path))
         for (_, library, name, ranks, algorithm), rows in runs.items()
+        if rows
     ]
 
 
@@ -480,21 +390,15 @@ def _run_of(said: Mapping[str, str], where: str) -> tuple[Any, ...]:
     def first(*names: str) -> str:
         return next((said[name] for name in names if said.get(name)), "")
 
-    name = first("collective", "collective_type", "program")
-    kind, _, how = (name or "all-reduce").partition(" (")
-    collective = collective_named(kind)
-    if not collective:
-        raise InputError(where, f"the collective '{name}'", f"one of {ONE_OF}")
-    each = {
-        "nodes": first("nodes", "nnodes"),
-        "ranks per node": first("ranks_per_node", "tasks_per_node") or "1",
-    }
-    if count := first("ranks", "gpus"):
-        each = {"ranks": count}
-    sides = [(side, what) for what, many in each.items() for side in many.split("x")]
-    ranks = prod(int(_number(side, where, what)) for side, what in sides) if sides[0][0] else None
+    kind, _, how = (first("collective", "collective_type", "program") or "all-reduce").partition(
+        " ("
+    )
+    ranks, what = first("ranks", "gpus"), "ranks"
+    if not ranks and (ranks := first("nodes", "nnodes")):
+        ranks, what = f"{ranks}x{first('ranks_per_node', 'tasks_per_node') or 1}", "nodes x ranks"
+    sides = [int(_number(side, where, what)) for side in ranks.split("x") if ranks]
     algorithm = first("algorithm", "algo_name") or how.rstrip(")")
-    run = first("run", "timestamp", "machine")
-    library = " ".join(filter(None, (first("library", "mpi_lib"), said.get("mpi_lib_version"))))
     chosen = re.fullmatch(r"default([-_](default|ompi|mpich|nccl))?", algorithm)
-    return run, library, collective, ranks, "" if chosen else algorithm
+    library = " ".join(filter(None, (first("library", "mpi_lib"), said.get("mpi_lib_version"))))
+    run, name = first("run", "timestamp", "machine"), _collective(kind, where)
+    return run, library, name, prod(sides) if sides else None, "" if chosen else algorithm

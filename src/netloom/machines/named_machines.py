@@ -91,7 +91,7 @@ def link_classes(network: Topology) -> dict[str, Bools]:
     routers, family = whole.routers, whole.family or whole.routers.family
     source, target = routers.channel_source, routers.channel_target
     ports = np.arange(whole.num_channels) >= inside
-    ports[:inside] = np.isin(source, whole.cards) | np.isin(target, whole.cards)
+    ports[:inside] = whole.card_channels
     found = {"routers": ~ports & ~whole.inner_channels}
     if whole.ports_listed:
         found["hosts"] = ports & ~whole.inner_channels
@@ -827,16 +827,16 @@ class Costs(Figures):
         Where each comes from, in words. "" where nothing says it.
     """
 
-    efficiency: Span
-    adding_bytes_per_second: float | None = figure(unit="bytes/s")
-    copy_bytes_per_second: float | None = figure(unit="bytes/s")
-    start_seconds: float = figure(unit="seconds")
-    adding_start_seconds: float = figure(unit="seconds")
-    efficiency_source: str
-    adding_source: str
-    copy_source: str
-    start_source: str
-    share: Late = unseen()
+    efficiency: Span = figure(default=Span(min=1.0, max=1.0))
+    adding_bytes_per_second: float | None = figure(unit="bytes/s", default=None)
+    copy_bytes_per_second: float | None = figure(unit="bytes/s", default=None)
+    start_seconds: float = figure(unit="seconds", default=0.0)
+    adding_start_seconds: float = figure(unit="seconds", default=0.0)
+    efficiency_source: str = ""
+    adding_source: str = ""
+    copy_source: str = ""
+    start_source: str = ""
+    share: Late = unseen(default=1.0)
 
     @property
     def told(self) -> list[tuple[str, str]]:
@@ -1054,61 +1054,50 @@ def _costs_of(asked: Any, network: Topology, machine: Machine | None) -> Costs |
 
     A question without such fields takes no account of a machine's.
     """
-    known: dict[str, Any] = {}
+    found, sources = dict[str, Any](), dict[str, str]()
     if machine is not None:
-        where, rates = (
-            f"machine '{machine.name}'",
-            (machine.adding_bytes_per_us, machine.copy_bytes_per_us),
-        )
+        where, inside = f"machine '{machine.name}'", link_classes(network).get("inside")
         share = said_of_channels(network, machine.links, "efficiency", machine.efficiency, where)
-        inside = link_classes(network).get("inside")
         if machine.computer is not None and inside is not None:
             share[inside] = machine.computer.efficiency
         share = share[network.whole_channel]
-        known = {name: each and each * 1e6 for name, each in zip(COST_RATES, rates, strict=True)}
-        known |= {
+        own = {
+            "adding_rate": (machine.adding_bytes_per_us or 0.0) * 1e6,
+            "copy_rate": (machine.copy_bytes_per_us or 0.0) * 1e6,
             "start": machine.start_us * 1e-6,
             "efficiency": share if (share < 1).any() else None,
         }
-    found: dict[str, tuple[Any, str]] = {}
-    for name in COST_FIELDS:
-        given = getattr(asked, name, None)
-        if given is not None:
-            if name != "efficiency":
-                read = parse_seconds if name == "start" else parse_rate
-                given = read(given, where=name)
-            found[name] = given, f"--{name.replace('_', '-')}"
-        elif known.get(name) is not None and hasattr(asked, name):
-            found[name] = known[name], machine.name if machine else ""
-    if not any(np.any(value) for value, _ in found.values()):
+        found = {
+            name: value for name, value in own.items() if hasattr(asked, name) and np.any(value)
+        }
+        sources = dict.fromkeys(found, machine.name)
+    for name, read in COST_FIELDS.items():
+        if (given := getattr(asked, name, None)) is not None:
+            found[name], sources[name] = read(given, where=name), f"--{name.replace('_', '-')}"
+    if not any(map(np.any, found.values())):
         return None
-    (share, of_share), (adding, of_adding), (copied, of_copies), (start, of_start) = (
-        found.get(name, (other, ""))
-        for name, other in (
-            ("efficiency", 1.0),
-            *((each, None) for each in COST_RATES),
-            ("start", 0.0),
-        )
-    )
+    share, adding = found.get("efficiency", 1.0), found.get("adding_rate")
     return Costs(
         efficiency=Span.of(np.atleast_1d(share)),
         adding_bytes_per_second=adding,
-        copy_bytes_per_second=copied,
-        start_seconds=start,
+        copy_bytes_per_second=found.get("copy_rate"),
+        start_seconds=found.get("start", 0.0),
         adding_start_seconds=machine.adding_start_us * 1e-6 if machine and adding else 0.0,
-        efficiency_source=of_share,
-        adding_source=of_adding,
-        copy_source=of_copies,
-        start_source=of_start if start else "",
+        efficiency_source=sources.get("efficiency", ""),
+        adding_source=sources.get("adding_rate", ""),
+        copy_source=sources.get("copy_rate", ""),
+        start_source=sources.get("start", ""),
         share=share,
     )
 
 
-COST_RATES = ("adding_rate", "copy_rate")
-"""Fields of questions that say how fast a rank adds, and reorders blocks."""
-
-COST_FIELDS = (*COST_RATES, "start", "efficiency")
-"""Fields of questions that say what is taken beside wires."""
+COST_FIELDS: dict[str, Callable[..., Any]] = {
+    "adding_rate": parse_rate,
+    "copy_rate": parse_rate,
+    "start": parse_seconds,
+    "efficiency": lambda given, **_: given,
+}
+"""Fields of questions that say what is taken beside wires, and what reads them."""
 
 
 def _per_cycle(each: ArrayLike, network: Topology) -> Late:

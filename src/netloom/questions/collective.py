@@ -29,7 +29,7 @@ from netloom.questions.answers import Answer, Grade, Parts, Verdict
 from netloom.questions.collective_prepared import CollectiveQuestion, PreparedCollective
 from netloom.questions.defects import explained
 from netloom.questions.fitted import FIT
-from netloom.questions.measured import Measured, compared, prepare_measured, with_causes
+from netloom.questions.measured import Measured, compared, prepare_measured
 from netloom.questions.named import mapping_name, provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import OnFlows, OnSimulated, others
@@ -816,7 +816,7 @@ def _measured(
         return found
     hosts = {(log.path, len(part.host_of)): log.hosts for log, part in ready.runs}
     causes = explained(found.points, question.collective, ready.library, hosts)
-    return with_causes(found, causes)
+    return replace(found, explanations=causes)
 
 
 def _expected(ready: PreparedCollective, bound: LeastTime) -> list[Point]:

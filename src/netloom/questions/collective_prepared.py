@@ -22,6 +22,7 @@ from netloom.machines.named_machines import (
     ASSUMED,
     COST_FIELDS,
     Clock,
+    Costs,
     clock_of,
     clock_of_engine,
     with_channels,
@@ -330,13 +331,11 @@ class PreparedCollective:
 
 def _of_flows(flows: engines.PreparedFlows, host_of: Ints, node_of_host: Ints | None) -> Runner:
     assert flows.clock is not None
-    overhead, costs = flows.clock.overhead_seconds, flows.clock.costs
-    rates = costs.rates if costs else (None, None)
-    adding, copying = (1 / each if each else 0.0 for each in rates)
-    start = costs.start_seconds if costs else 0.0
+    overhead, costs = flows.clock.overhead_seconds, flows.clock.costs or Costs()
+    adding, copying = (1 / each if each else 0.0 for each in costs.rates)
+    adds, start = (costs.adding_start_seconds, adding), costs.start_seconds
     where = flows.links, flows.routing, overhead, host_of, node_of_host
-    each = costs.adding_start_seconds if costs else 0.0
-    return Runner(*where, adding=(each, adding), copying=copying, start=start)
+    return Runner(*where, adding=adds, copying=copying, start=start)
 
 
 def _cycle_seconds(program: engines.PreparedNetwork) -> float:
@@ -404,10 +403,9 @@ def _prepared(question: CollectiveQuestion) -> PreparedCollective:
     library, library_names = _library(question, flows, host_of, machine)
     beside = ""
     if library_names and question.algorithm == "all":
-        if machine and machine.protocols:
-            beside = "no protocols of the machine; name it to run it"
-        elif ranks > MOST_BESIDE:
-            beside = f"more than {MOST_BESIDE} ranks, message by message; name it to run it"
+        many = f"more than {MOST_BESIDE} ranks, message by message" * (ranks > MOST_BESIDE)
+        why = "no protocols of the machine" if machine and machine.protocols else many
+        beside = why and f"{why}; name it to run it"
     algorithms, left_out = tuple[Algorithm, ...](), dict.fromkeys(known, beside)
     if not beside:
         algorithms, left_out = _algorithms(question, known, library_names, runner, len(sizes))
@@ -474,16 +472,12 @@ def _library(
 ) -> tuple[Library | None, tuple[str, ...]]:
     """Return what runs collectives as libraries do, and which algorithms. None if nothing does."""
     named = [each for each in names_of(question.algorithm) if each in OF_LIBRARIES]
-    topology, wanted = flows.topology, "engine flow"
     try:
         if question.engine != "flow":
-            raise InputError("algorithm", f"{listed(named)} with engine {question.engine}", wanted)
-        if topology.num_nodes == topology.num_hosts:
-            wanted = "computers of several hosts, such as rail:1x4x8x2"
-            raise InputError("algorithm", f"{listed(named)} on {topology.name}", wanted)
+            found = f"{listed(named)} with engine {question.engine}"
+            raise InputError("algorithm", found, "engine flow")
         assert flows.clock is not None
-        computer, costs = machine and machine.computer, flows.clock.costs
-        adding = computer.adding_bytes_per_us if computer else None
+        computer = machine.computer if machine else None
         library = Library.of(
             flows.links,
             flows.routing,
@@ -491,8 +485,8 @@ def _library(
             cards=computer.cards if computer else None,
             protocols=machine.protocols if machine else (),
             overhead=flows.clock.overhead_seconds,
-            start=costs.start_seconds if costs else 0.0,
-            adding=adding and adding * 1e6,
+            start=(flows.clock.costs or Costs()).start_seconds,
+            adding=((computer and computer.adding_bytes_per_us) or 0.0) * 1e6,
         )
     except InputError:
         if named:
@@ -513,9 +507,9 @@ def _algorithms(
     sizes: int,
 ) -> tuple[tuple[Algorithm, ...], dict[str, str]]:
     """Return the algorithms that are run, and why others are not."""
-    named = question.algorithm != "all"
-    apart, names = (PHASES, *of_library), list(known)
+    named, names = question.algorithm != "all", list(known)
     if named:
+        apart = PHASES, *of_library
         names = [each for each in names_of(question.algorithm) if each not in apart]
         if not names and of_library:
             return (), {}

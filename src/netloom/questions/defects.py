@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, groupby, product
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from netloom.base.arrays import Bools, Floats
+from netloom.base.arrays import Floats
 from netloom.base.words import listed, number
 from netloom.machines.libraries import DIRECT, PXN, ROWS, Library, Parts
 from netloom.questions.measured import Explanation, MeasuredPoint
@@ -41,9 +41,6 @@ SEEN = 0.02
 PARTED = 0.1
 """Logarithm of two times from which on a test tells them apart."""
 
-TINY = 1e-30
-"""Seconds per byte that are none."""
-
 SURE = 2.0
 """Logarithm of the likelihoods from which on a defect is better than none."""
 
@@ -52,6 +49,9 @@ LIKELY = 4.0
 
 ALIKE = 9.0
 """Squared distance of predicted curves, in their deviations, below which they are one."""
+
+MOSTLY = 0.75
+"""The part of the sizes that a defect must bring within their bands."""
 
 WRONG = 4.0
 """Deviations of the best defect, root mean square, from which on none fits."""
@@ -89,6 +89,11 @@ class Run:
         """Whether it uses cables between routers."""
         return any(each.network > 0 for each in self.parts.values())
 
+    @property
+    def fewer(self) -> float:
+        """By what the others of a computer's cards take longer if one is missing."""
+        return self.cards / max(self.cards - 1, 1)
+
     @cached_property
     def seconds(self) -> Floats:
         """float64[n], expected without a defect."""
@@ -97,7 +102,7 @@ class Run:
     def later(self, defect: Defect, factor: float) -> Floats:
         """Return float64[n], logarithm of the time with a defect over that without."""
         named = self.parts.items()
-        only = [each for name, each in named if defect.only in (name, _algorithm(name))]
+        only = [each for name, each in named if f"{name} ".startswith(f"{defect.only} ")]
         late, hops, *by = defect.change(factor, self)
         late += self.launch * (1 - hops)
         changed = [
@@ -105,10 +110,6 @@ class Run:
             for each in only or self.parts.values()
         ]
         return np.log(least_seconds(changed, self.sizes) / self.seconds)
-
-
-def _algorithm(name: str) -> str:
-    return name.partition(" ")[0]
 
 
 class Defect(NamedTuple):
@@ -140,30 +141,27 @@ def _steps(low: float, high: float) -> tuple[float, ...]:
     return tuple(np.geomspace(low, high, 24).tolist())
 
 
-def _half_network(*_: Any) -> tuple[float, ...]:
-    return 0, 1, 1, 1, 2
-
-
-def _card_less(_: float, run: Run) -> tuple[float, ...]:
-    return 0, 1, 1, run.cards / max(run.cards - 1, 1), 1
-
-
 def _slower(by: float, run: Run) -> tuple[float, ...]:
     return 0, 1 + (by - 1) / run.computers, by, by, 1
 
 
-NO_GPUDIRECT = "no GPUDirect (bytes between computers {:.2g} times slower)"
-
 DEFECTS = (
     Defect("one card at half rate", "computer", lambda *_: (0, 1, 1, 2, 1)),
-    Defect("one card missing in one computer", "computer", _card_less),
+    Defect("one card missing in one computer", "computer", lambda _, of: (0, 1, 1, of.fewer, 1)),
     Defect("inner links of one computer at half rate", "computer", lambda *_: (0, 1, 2, 1, 1)),
     Defect("one computer {:.2g} times slower", "computer", _slower, _steps(1.2, 4)),
-    Defect("two flows on an uplink", "cable", _half_network),
-    Defect("half of a leaf's uplinks down", "cable", _half_network),
-    Defect("one card of each computer (a rail) missing", "all", _card_less),
+    Defect("two flows on an uplink", "cable", lambda *_: (0, 1, 1, 1, 2)),
+    Defect("half of a leaf's uplinks down", "cable", lambda *_: (0, 1, 1, 1, 2)),
+    Defect(
+        "one card of each computer (a rail) missing", "all", lambda _, of: (0, 1, 1, of.fewer, 1)
+    ),
     Defect("one card of each computer in use", "all", lambda _, run: (0, 1, 1, run.cards, 1)),
-    Defect(NO_GPUDIRECT, "all", lambda by, _: (0, 1, 1, by, 1), _steps(1.3, 4)),
+    Defect(
+        "no GPUDirect (bytes between computers {:.2g} times slower)",
+        "all",
+        lambda by, _: (0, 1, 1, by, 1),
+        _steps(1.3, 4),
+    ),
     Defect("hops {:.2g} times later", "all", lambda by, _: (0, by, 1, 1, 1), _steps(1.4, 8)),
     Defect(
         "each collective {:.2g} µs later",
@@ -179,12 +177,11 @@ SLOWER = Defect("all bytes slower", "all", lambda by, _: (0, 1, by, by, by))
 
 def only_one(run: Run) -> list[Defect]:
     """Return the defects that leave one algorithm or protocol of several that a run may take."""
-    count = Counter(map(_algorithm, run.parts))
+    count = Counter(each.partition(" ")[0] for each in run.parts)
     choices = [each for each in count if len(count) > 1]
-    choices += [each for each in run.parts if count[_algorithm(each)] > 1]
-    names = {DIRECT: "no PXN"}
+    choices += [each for each in run.parts if count[each.partition(" ")[0]] > 1]
     return [
-        Defect(names.get(each, f"nothing but {each} at all sizes"), "all", only=each)
+        Defect("no PXN" if each == DIRECT else f"nothing but {each} at all sizes", "all", only=each)
         for each in choices
     ]
 
@@ -341,10 +338,9 @@ class Suspects:
         found = list[Cause]()
         for _, some in groupby(range(len(logs)), key=lambda at: self.variants[at].defect):
             of = [*some]
-            likely = np.logaddexp.reduce(logs[of]) - np.log(
-                sum(self.variants[at].weight for at in of)
-            )
-            found.append(Cause(self.variants[max(of, key=lambda at: logs[at])], float(likely)))
+            all_of = np.log(sum(self.variants[at].weight for at in of))
+            best = self.variants[max(of, key=lambda at: logs[at])]
+            found.append(Cause(best, float(np.logaddexp.reduce(logs[of]) - all_of)))
         found.sort(key=lambda each: -each.likely)
         if found[0].likely < SURE - none / (2 * scale):
             return []
@@ -365,28 +361,6 @@ Build = Callable[[Sequence[int]], Run]
 """Makes the run of some computers."""
 
 
-def _proposed(runs: Sequence[Run], build: Build) -> Iterator[tuple[str, list[Run]]]:
-    """Yield tests that have not been done: their words and runs."""
-    done = {run.computers for run in runs}
-    most = max(done)
-    half = most // 2
-    if half and half not in done:
-        yield "run each half of the computers", [build(range(half)), build(range(half, most))]
-    if 1 not in done:
-        yield "run one computer alone", [build(range(1))]
-
-
-def _shown(cause: Cause, runs: Sequence[Run], test: Sequence[Run]) -> list[Floats]:
-    """Return what a cause may come to in a test, whose runs are one after the other.
-
-    That is a logarithm of times for each place that is as likely as the best by the runs so far.
-    """
-    by, old = cause.best, len(runs)
-    later = [run.later(by.defect, by.factor) for run in test]
-    where = places(by.defect, [*runs, *test])
-    return [_where(later, each[old:]) for each in where if each[:old] == by.struck]
-
-
 def next_test(
     groups: Sequence[Sequence[Cause]], runs: Sequence[Run], build: Build, names: Sequence[str] = ()
 ) -> str:
@@ -395,23 +369,32 @@ def next_test(
     ``names``: of the computers, if they are known.
     """
     causes = [each for group in groups for each in group]
+    done, old = {run.computers for run in runs}, len(runs)
+    every, tests = max(done), dict[str, list[Run]]()
+    if every > 1 and every // 2 not in done:
+        halves = range(every // 2), range(every // 2, every)
+        tests["run each half of the computers"] = [*map(build, halves)]
+    if 1 not in done:
+        tests["run one computer alone"] = [build(range(1))]
     best, most = "", 0
-    for words, test in _proposed(runs, build):
-        shown = [_shown(each, runs, test) for each in causes]
+    for words, test in tests.items():
+        shown = list[list[Floats]]()  # of each cause, by the places that the runs so far allow
+        for by in (each.best for each in causes):
+            later = [run.later(by.defect, by.factor) for run in test]
+            where = [(each[:old], each[old:]) for each in places(by.defect, [*runs, *test])]
+            shown.append([_where(later, new) for known, new in where if known == by.struck])
         parted = sum(
             all(np.abs(a - b).max() > PARTED for a, b in product(one, other))
             for one, other in combinations(shown, 2)
         )
         if parted > most:
             most, best = parted, f"{words} ({_predicted(causes, shown, len(test))})"
-    if best:
-        return best
     among, place = _among(causes[0], runs), causes[0].best.defect.place
-    if place == "computer" and len(among) > 1:
+    if not best and place == "computer" and len(among) > 1:
         return f"run each half of {_called(among, names)}"
-    if place == "cable" and len(groups[0]) > 1:
+    if not best and place == "cable" and len(groups[0]) > 1:
         return "run the same computers in another order: flows that meet by chance meet elsewhere"
-    return ""
+    return best
 
 
 def _called(computers: Sequence[int], names: Sequence[str]) -> str:
@@ -455,14 +438,16 @@ def runs_of(
     taken, found, names = 0, [], names_of(hosts, most)
     for run, of in files.items():
         own = [*dict.fromkeys((hosts or {}).get(run, ()))]
-        members: Sequence[int] = [names.index(each) for each in own if each in names]
-        if not own or len(members) < len(own):
-            computers = max(run[1] // gpus, 1)
-            first = taken % most if computers < most else 0
-            taken, members = taken + computers % most, range(first, first + computers)
-        algorithms = [*dict.fromkeys(points[at].algorithm for at in of)]
+        computers = max(run[1] // gpus, 1)
+        first = taken % most if computers < most else 0
+        members: Sequence[int] = range(first, first + computers)
+        if own and {*own} <= {*names}:
+            members = [names.index(each) for each in own]
+        else:
+            taken += computers % most
+        kinds = [*dict.fromkeys(points[at].algorithm for at in of)]
         once = len({points[at].size for at in of}) == len(of)
-        for each in [algorithms] if once else [[name] for name in algorithms]:
+        for each in [kinds] if once else [[kind] for kind in kinds]:
             here = [at for at in of if points[at].algorithm in each]
             sizes = np.array([points[at].size for at in here])
             found.append((run_of(library, members, collective, each, sizes), here))
@@ -493,27 +478,10 @@ def run_of(
     some = [each for each in algorithms if each in able] or [*algorithms]
     parts = dict[str, Parts]()
     for name in dict.fromkeys([*some, *[DIRECT] * (PXN in some)]):
-        cards, cables = _between_routers(own, collective, name)
         protocols = [row.name for row in own.protocols if row.algorithm == ROWS[name]]
-        for protocol, each in zip(protocols, own.parts(collective, name), strict=True):
-            card, rest = max(each.card, each.network * cards), each.network * cables
-            parts[f"{name} {protocol}".rstrip()] = each._replace(card=card, network=rest)
+        names = [f"{name} {protocol}".rstrip() for protocol in protocols]
+        parts |= zip(names, own.parts(collective, name), strict=True)
     return Run(members, len(own.near), sizes, parts, own.start)
-
-
-def _between_routers(own: Library, collective: str, algorithm: str) -> tuple[float, float]:
-    """Return what parts of the network's time cards take that are shared, thus routers, and cables.
-
-    The larger one is 1.
-    """
-    network = own.links.topology
-    if len(own.near) == own.hosts.shape[1]:
-        return 0.0, 1.0
-    ends = [network.routers.channel_source, network.routers.channel_target]
-    of_card: Bools = np.asarray(np.isin(ends, network.injection_router).any(axis=0))
-    took = (own.crossed(collective, algorithm).load / own.links.capacity)[: len(of_card)]
-    cards, cables = (float(took[each].max(initial=0.0)) for each in (of_card, ~of_card))
-    return cards / max(cards, cables, TINY), cables / max(cards, cables, TINY)
 
 
 def explained(
@@ -545,6 +513,7 @@ def explained(
     names = names_of(hosts, len(library.hosts))
     order, runs = [each for _, at in known for each in at], [run for run, _ in known]
     later = np.log([points[at].measured / points[at].expected for at in order])
+    bands = np.log([1 + points[at].band for at in order])
     groups = Suspects(runs).ranked(later)
     if not groups:
         return ()
@@ -561,12 +530,13 @@ def explained(
             where = f", in {_called(_among(group[0], runs), names)}"
         ratios = np.ones(len(points))
         ratios[order] = np.exp(best.later)
-        said = Explanation(
+        explanation = Explanation(
             name=group[0].name,
             words=listed([each.name for each in group], last="or") + where,
             ratio_by_size=tuple(ratios.tolist()),
             misfit=float(np.sqrt(np.mean((later - best.later) ** 2))),
             next_test=test,
         )
-        found.append(said)
+        if (np.abs(later - best.later) <= bands).mean() >= MOSTLY:
+            found.append(explanation)
     return tuple(found)

@@ -315,18 +315,15 @@ class Payload(Question, panel="Time"):
     )
 
 
+_of_machine = partial(option, default=None, shown_default="the machine's")
+
+
 class Costs(Payload, panel="Time"):
     """What ranks of a collective take beside its messages. See ``named_machines.Costs``."""
 
-    adding_rate: Size | None = option(  # ranks add and reorder at once if nothing says so
-        "Rate of adding (50GB/s).", default=None, shown_default="the machine's"
-    )
-    copy_rate: Size | None = option(
-        "Rate of reordering (25GB/s).", default=None, shown_default="the machine's"
-    )
-    start: Seconds | None = option(
-        "Time to start (5us).", default=None, shown_default="the machine's"
-    )
+    adding_rate: Size | None = _of_machine("Rate of adding (50GB/s).")  # at once if none says it
+    copy_rate: Size | None = _of_machine("Rate of reordering (25GB/s).")
+    start: Seconds | None = _of_machine("Time to start (5us).")
 
 
 class Measured(Question, panel="When to stop"):

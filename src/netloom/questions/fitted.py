@@ -165,8 +165,8 @@ def fitted(
         raise InputError("fit", f"{counted(len(rows), 'row')} that tell no constant", wanted)
     told, values = [], all_of(found.x)
     for at, kind in enumerate(free):
-        value, unit = (
-            (values[kind] * START_US, START_US) if kind == START else (exp(values[kind]), 1)
+        unit, value = (
+            (START_US, values[kind] * START_US) if kind == START else (1, exp(values[kind]))
         )
         here = [rows[each] for each in np.flatnonzero(changes[:, at] >= MATTERS)]
         wires = bool(values[kind] > 0.99 * most[kind])
@@ -181,13 +181,12 @@ def _begun(off: Callable[[Floats], Floats], found: Floats) -> Floats:
     def cost(values: Floats) -> float:
         return float((off(values) ** 2).sum())
 
-    least = cost(found)
     while True:
         moved = found + STEPS[:, None, None] * np.eye(len(found))
         best = min(moved.reshape(-1, len(found)), key=cost)
-        if cost(best) > 0.99 * least:
+        if cost(best) > 0.99 * cost(found):
             return found
-        found, least = best, cost(best)
+        found = best
 
 
 def _logarithms(runs: Sequence[Run], values: Floats) -> Floats:
@@ -251,11 +250,9 @@ def _lines(table: Any) -> list[str]:
         elif isinstance(value, Table):
             tables += [f"\n[{key}]", *_lines(value)]
         elif isinstance(value, Router):
-            each = vars(value).items()
-            tables += [f"\n[{key}]", *(f"{part} = {_word(said)}" for part, said in each)]
+            tables += [f"\n[{key}]", *(f"{part} = {_word(of)}" for part, of in vars(value).items())]
         else:
-            ends = {"_bytes_per_us": "MB/s", "_us": "us"}
-            unit = next((unit for end, unit in ends.items() if name.endswith(end)), "")
+            unit = "MB/s" if name.endswith("_bytes_per_us") else "us" * name.endswith("_us")
             keys.append(f"{key} = {_word(f'{value:.9g}{unit}' if unit else value)}")
     return keys + tables
 
@@ -292,14 +289,14 @@ def _write(answer: Any, path: Path) -> str:
     if kind in OF_FILES and file:
         near = os.path.relpath(file, path.absolute().parent)
         machine = machine.model_copy(update={"topology": f"{kind}:{near}"})
-    said = [f"Constants of {machine.full_name}, times what {files} tells:"]
-    said += [f"  {each}" for each in found.told]
     told = [TITLES[each.kind] for each in found.told]
-    if untold := [each for each in TITLES if each not in told]:
-        said.append(f"Not told by these rows: {listed(untold)}.")
-    said.append(
-        f"Afterwards measured times are within {100 * found.misfit:.1f} % (root mean square)."
-    )
+    untold = listed([each for each in TITLES if each not in told])
+    said = [
+        f"Constants of {machine.full_name}, times what {files} tells:",
+        *(f"  {each}" for each in found.told),
+        *[f"Not told by these rows: {untold}."] * bool(untold),
+        f"Afterwards measured times are within {100 * found.misfit:.1f} % (root mean square).",
+    ]
     named = {"full_name": f"{machine.full_name}, fitted", "source": f"measured: {files}"}
     write_text(path, machine_text(machine.model_copy(update=named), said))
     return f"Machine: {path}, {listed([str(each) for each in found.told])}"

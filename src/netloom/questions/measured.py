@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from math import inf, log
@@ -37,9 +37,6 @@ AS_PRINTED = 0.995
 
 FINE, SLOW, FAST, IMPOSSIBLE = "✓", "✗ slow", "✗ fast", "✗ < bound"
 """What a measured time may be."""
-
-MOSTLY = 0.75
-"""The part of the sizes that an explanation must explain."""
 
 CLASSES = (64 * 2**10, 8 * 2**20, inf)
 """Bytes up to which sizes are small, medium and large: start, mixture and bandwidth."""
@@ -127,24 +124,22 @@ class Measured(Figures):
         last = max(self.points, key=lambda each: (each.size, each.ranks))
         kind, some = self.wrong
         worst = last if last in some else max(some, key=lambda each: abs(log(each.ratio)))
-        size, mark = units.size(worst.size), "act"
+        bus, size = units.rate(last.bus_bandwidth), units.size(last.size)
+        mark, how = ("act", "too slow") if kind == SLOW else ("limited", "faster than expected")
         if kind == IMPOSSIBLE:
-            took, least = units.seconds(worst.measured), units.seconds(worst.bound)
-            sentence = f"Faster than any network like this could be: {took} for {size}, "
-            sentence += f"where {least} is the least possible."
+            mark, least = "act", f"where {units.seconds(worst.bound)} is the least possible"
+            took = f"{units.seconds(worst.measured)} for {units.size(worst.size)}"
+            sentence = f"Faster than any network like this could be: {took}, {least}."
         elif kind == FINE:
             off, out = 1 / last.ratio - 1, sum(each.right != FINE for each in self.points)
+            mark = "limited" if out else "fine"
             than = f"{percent(abs(off))} {'above' if off > 0 else 'below'} what is expected"
-            mark, rate = "limited" if out else "fine", units.rate(last.bus_bandwidth)
-            sentence = f"As expected: {rate} bus bandwidth at {size}, {than}"
             are = f"{out} of {counted(len(self.points), 'size')} {'is' if out == 1 else 'are'} not"
+            sentence = f"As expected: {bus} bus bandwidth at {size}, {than}"
             sentence += f"; {are}." if out else "."
         else:
-            mark = "act" if kind == SLOW else "limited"
-            how = "too slow" if kind == SLOW else "faster than expected"
             if last.right == FINE:
-                right = f"{units.rate(last.bus_bandwidth)} at {units.size(last.size)}"
-                how = f"as expected at the largest size ({right}), {how} at others"
+                how = f"as expected at the largest size ({bus} at {size}), {how} at others"
             run = f" in {worst.run}" * (len(self.runs) > 1)
             sentence = f"{begun(how)}{run}: {_beside(worst)}."
         apart = self.runs.values() if len(self.runs) > 1 else self._classes()
@@ -159,35 +154,33 @@ class Measured(Figures):
         if kind == SLOW and not self.explanations:
             lines["fits"] = "no single defect that netloom knows"
         lines["test"] = self.causes[0].next_test if self.causes else ""
-        lines["bound"] = f"{units.seconds(last.bound)} at {units.size(last.size)}"
+        lines["bound"] = f"{units.seconds(last.bound)} at {size}"
         return Verdict(mark, sentence, lines)
 
     @property
     def causes(self) -> tuple[Explanation, ...]:
         """The explanations, if times are too long, or runs may differ within their bands."""
-        several = len({each.run for each in self.points}) > 1
-        return self.explanations if several or self.wrong[0] == SLOW else ()
+        return self.explanations if len(self.runs) > 1 or self.wrong[0] == SLOW else ()
 
     @property
     def wrong(self) -> tuple[str, Sequence[MeasuredPoint]]:
         """What is wrong at half of the sizes of a class, or impossible at one, and there."""
-        found = {
-            kind: [
-                each
-                for some in self._classes()
-                if sum(each.right == kind for each in some) * 2 >= len(some) or kind == IMPOSSIBLE
-                for each in some
-                if each.right == kind
-            ]
-            for kind in (IMPOSSIBLE, SLOW, FAST)
-        }
-        return next(((kind, some) for kind, some in found.items() if some), (FINE, self.points))
+        for kind in (IMPOSSIBLE, SLOW, FAST):
+            found = list[MeasuredPoint]()
+            for some in self._classes():
+                odd = [each for each in some if each.right == kind]
+                found += odd * (2 * len(odd) >= len(some) or kind == IMPOSSIBLE)
+            if found:
+                return kind, found
+        return FINE, self.points
 
     @property
     def runs(self) -> dict[str, list[MeasuredPoint]]:
         """The points of each run, by its name."""
-        names = dict.fromkeys(each.run for each in self.points)
-        return {name: [each for each in self.points if each.run == name] for name in names}
+        found: dict[str, list[MeasuredPoint]] = {}
+        for each in self.points:
+            found.setdefault(each.run, []).append(each)
+        return found
 
     @property
     def band(self) -> str:
@@ -200,12 +193,9 @@ class Measured(Figures):
 
     def _classes(self) -> Iterator[list[MeasuredPoint]]:
         """Yield the points of each run and class of sizes."""
-        runs = dict.fromkeys(each.run for each in self.points)
-        for run, (low, high) in product(runs, pairwise((0, *CLASSES))):
-            if some := [
-                each for each in self.points if each.run == run and low < each.size <= high
-            ]:
-                yield some
+        for some, (low, high) in product(self.runs.values(), pairwise((0, *CLASSES))):
+            if found := [each for each in some if low < each.size <= high]:
+                yield found
 
     def _told(self, some: Sequence[MeasuredPoint]) -> str:
         """Return the median ratio of a class of sizes, and how many of them are outside."""
@@ -226,14 +216,12 @@ class Measured(Figures):
 
         rows, first = list[tuple[Any, ...]](), self.points[0].run
         for at, each in enumerate(self.points):
-            least, most = each.expected_bus_bandwidth, each.expected_bus_bandwidth
-            least, most = least / (1 + each.band), most * (1 + each.band)
+            band, speed = 1 + each.band, each.expected_bus_bandwidth
             name = "expected" + f" of {each.run}" * (each.run != first)
             rows.append((each.run, "measured", each.size, each.bus_bandwidth, None, None))
-            rows.append((name, "expected", each.size, each.expected_bus_bandwidth, least, most))
+            rows.append((name, "expected", each.size, speed, speed / band, speed * band))
             for why in self.causes[:2] if each.run == first else ():
-                speed = each.expected_bus_bandwidth / why.ratio_by_size[at]
-                rows.append((why.name, "why", each.size, speed, None, None))
+                rows.append((why.name, "why", each.size, speed / why.ratio_by_size[at], None, None))
         columns = ["curve", "role", "size", "bus_bandwidth", "low", "high"]
         return pl.DataFrame(rows, columns, orient="row", infer_schema_length=None)
 
@@ -273,24 +261,18 @@ def prepare_measured(question: CollectiveQuestion) -> PreparedCollective:
     first = [each.size for each in logs[0].rows]
     asked = question.model_copy(update={"size": first, "measured": None})
     ready = replace(prepare(asked), exchange=None)
-    ranks, parts = len(ready.host_of), dict[int, PreparedCollective]()
+    ranks, parts = len(ready.host_of), dict[int | None, PreparedCollective]()
     known = [log.whole(question.collective, log.ranks or ranks) for log in logs]
     runs = [log for log in known if _fits(log, ready)]
     for odd in _of_no_file(known, runs if any(each.ranks == ranks for each in runs) else ()):
         found = f"a run of {counted(odd.ranks or 0, 'rank', ',')}"
         wanted = f"{ranks:,}, which {ready.network.name} has; or --ranks {odd.ranks}"
         raise InputError(odd.where, found, wanted)
-    for run in runs:
-        own = run.ranks or ranks
-        if own not in parts:
-            alike = [each for each in runs if each.ranks == own]
-            sizes = parse_sizes([row.size for each in alike for row in each.rows])
-            part = ready
-            if own != ranks:
-                part = prepare(asked.model_copy(update={"ranks": own}))
-            parts[own] = replace(part, exchange=None, sizes=sizes)
-    pairs = tuple((run, parts[run.ranks or ranks]) for run in runs)
-    return replace(parts[ranks], runs=pairs)
+    for own in dict.fromkeys(run.ranks for run in runs):
+        sizes = parse_sizes([row.size for run in runs if run.ranks == own for row in run.rows])
+        part = ready if own == ranks else prepare(asked.model_copy(update={"ranks": own}))
+        parts[own] = replace(part, exchange=None, sizes=sizes)
+    return replace(parts[ranks], runs=tuple((run, parts[run.ranks]) for run in runs))
 
 
 def _of_no_file(every: Sequence[Log], chosen: Sequence[Log]) -> Iterator[Log]:
@@ -307,15 +289,14 @@ def _fits(log: Log, ready: PreparedCollective) -> bool:
     InputError
         If it has as many ranks, but on another number of computers.
     """
-    ranks = len(ready.host_of)
-    hosts, network = len(set(log.hosts)), ready.network
+    ranks, hosts, network = len(ready.host_of), len(set(log.hosts)), ready.network
     computers = len(distinct(network.node_of_host[ready.host_of]))
     apart = network.num_nodes < network.num_hosts and hosts not in (0, computers)
     if log.ranks == ranks and apart:
         found = f"{counted(ranks, 'rank', ',')} on {counted(hosts, 'host', ',')}"
         wanted = f"{counted(computers, 'computer', ',')}, as {network.name} has them"
         raise InputError(log.where, found, wanted)
-    return log.ranks == ranks or (bool(log.ranks) and ranks % (log.ranks or 1) == 0)
+    return ranks % (log.ranks or ranks) == 0
 
 
 # -- comparison ------------------------------------------------------------------------------------
@@ -340,9 +321,8 @@ def compared(
     InputError
         If no algorithm of the logs is one that was run.
     """
-    machine, points, skipped = ready.machine, list[MeasuredPoint](), list[str]()
-    error = () if machine is None else machine.error
-    source = machine.name if machine is not None and error else ""
+    points, skipped = list[MeasuredPoint](), list[str]()
+    error = ready.machine.error if ready.machine else ()
     several = len({run.algorithm for run, _ in ready.runs}) > 1
     named = [f"{Path(run.path).name} {run.algorithm * several}".strip() for run, _ in ready.runs]
     exact = [f"{name}, {run.ranks} ranks" for name, (run, _) in zip(named, ready.runs, strict=True)]
@@ -353,44 +333,32 @@ def compared(
         factor, names = bus_factor(question.collective, ranks), _names_of(run.algorithm, took)
         if not names:
             skipped.append(f"{run.algorithm} ({run.where})")
-        for row in run.rows if names or not several else ():
-            best = min(names or took, key=lambda name: took[name][row.size])
-            expected = took[best][row.size]
-            bands = (each.share for each in error if row.size <= each.up_to_bytes)
-            points.append(
-                MeasuredPoint(
-                    run=name if named.count(name) == 1 else label,
-                    file=run.path,
-                    line=row.line,
-                    ranks=ranks,
-                    size=row.size,
-                    measured=row.seconds,
-                    expected=expected,
-                    ratio=row.seconds / expected,
-                    bus_bandwidth=row.size / row.seconds * factor,
-                    expected_bus_bandwidth=row.size / expected * factor,
-                    algorithm=best,
-                    bound=bound.seconds(row.size),
-                    band=next(bands, ASSUMED_ERROR),
-                )
+        for line, size, seconds in run.rows if names or not several else ():
+            best = min(names or took, key=lambda name: took[name][size])
+            expected = took[best][size]
+            bands = (each.share for each in error if size <= each.up_to_bytes)
+            point = MeasuredPoint(
+                run=name if named.count(name) == 1 else label,
+                file=run.path,
+                line=line,
+                ranks=ranks,
+                size=size,
+                measured=seconds,
+                expected=expected,
+                ratio=seconds / expected,
+                bus_bandwidth=size / seconds * factor,
+                expected_bus_bandwidth=size / expected * factor,
+                algorithm=best,
+                bound=bound.seconds(size),
+                band=next(bands, ASSUMED_ERROR),
             )
+            points.append(point)
     if not points:
         wanted = f"one that runs here: {listed([*times[len(ready.host_of)]], 9)}"
         raise InputError("measured", f"the algorithms {listed(skipped)}", wanted)
-    return Measured(
-        points=tuple(points), band_source=source, explanations=(), skipped=tuple(skipped)
-    )
-
-
-def with_causes(found: Measured, causes: Iterable[Explanation]) -> Measured:
-    """Return measured times with the causes that bring most of them within their bands."""
-
-    def explains(cause: Explanation) -> bool:
-        pairs = zip(found.points, cause.ratio_by_size, strict=True)
-        near = [abs(log(each.ratio / ratio)) <= log(1 + each.band) for each, ratio in pairs]
-        return sum(near) >= MOSTLY * len(near)
-
-    return replace(found, explanations=tuple(filter(explains, causes)))
+    source = ready.machine.name if ready.machine and error else ""
+    told = tuple(skipped)
+    return Measured(points=tuple(points), band_source=source, explanations=(), skipped=told)
 
 
 def _names_of(said: str, known: Collection[str]) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -162,15 +161,13 @@ def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
         check_found(offsets[ends + 1] > offsets[ends], sources, targets, "hosts that work")
     port, sink = (offsets[ends].astype(np.int32) for ends in (sources, targets))
     still = sources == targets
-    own = inside_and_out(topology)
+    own = topology.inside_and_out
     if own is not None:
         inner, outer, part = own
         mates = (part[sources] == part[targets]) & (part[sources] >= 0)
         port, sink = (np.where(mates, inner[each], outer[each]) for each in (sources, targets))
-        port, sink = (
-            np.where(still, each[0], each[1])
-            for each in ((offsets[sources], port), (offsets[targets], sink))
-        )
+        port = np.where(still, offsets[sources], port)
+        sink = np.where(still, offsets[targets], sink)
         check_found((port >= 0) & (sink >= 0), sources, targets, "hosts with a way to each other")
         port, sink = port.astype(np.int32), sink.astype(np.int32)
     elif (np.diff(offsets) > 1).any():
@@ -182,29 +179,6 @@ def legs(topology: Topology, sources: Ints, targets: Ints) -> Legs:
         port, sink = (np.where(still, port, each).astype(np.int32) for each in nearest)
     entry = into[port]
     return Legs(port, sink, entry, np.where(still, entry, out_of[sink]).astype(np.int32))
-
-
-_INSIDE_AND_OUT: WeakKeyDictionary[Topology, tuple[Ints, Ints, Ints] | None] = WeakKeyDictionary()
-
-
-def inside_and_out(topology: Topology) -> tuple[Ints, Ints, Ints] | None:
-    """Return the inner and the outer port of each host, -1 for none, and its part inside.
-
-    None where the network draws no insides, or a host has several ports to one of the two.
-    """
-    if topology in _INSIDE_AND_OUT:
-        return _INSIDE_AND_OUT[topology]
-    at_port = topology.inner_part[topology.injection_router]
-    ports = np.full((2, topology.num_hosts), -1, np.int64)
-    part = np.full(topology.num_hosts, -1, np.int64)
-    sides = np.flatnonzero(at_port >= 0), np.flatnonzero(at_port < 0)
-    for found, side in zip(ports, sides, strict=True):
-        found[topology.port_host[side]] = side
-    part[topology.port_host[sides[0]]] = at_port[sides[0]]
-    one_each = all((np.diff(topology.port_host[side]) > 0).all() for side in sides)
-    known = (ports[0], ports[1], part) if len(sides[0]) and one_each else None
-    _INSIDE_AND_OUT[topology] = known
-    return known
 
 
 def legs_between(topology: Topology, hosts: Ints) -> Iterator[Legs]:

@@ -52,7 +52,6 @@ from netloom.routing.ragged import (
     WHOLE,
     Legs,
     Paths,
-    inside_and_out,
     legs,
     path_offsets,
     router_pairs,
@@ -1162,7 +1161,7 @@ def _tree_pairs(topology: Topology, sources: Ints, targets: Ints) -> tuple[Ints,
     A target inside the computer of its source has the place of that: their path has no hop.
     """
     place = host_places(topology)
-    if inside_and_out(topology) is None:
+    if topology.inside_and_out is None:
         return place[sources], place[targets], None
     ends = legs(topology, sources, targets)
     inner = topology.inner_part[ends.entry] >= 0

@@ -230,11 +230,6 @@ class Algorithm:
         """How many times each rank reorders as much as the collective's size."""
         return copies(self.collective, self.name, self.num_ranks)
 
-    @property
-    def by_blocks(self) -> bool:
-        """Whether it sends each block of a message by itself."""
-        return self.name in BY_BLOCKS
-
     def largest(self, chunks: int | None = None) -> float:
         """Return its largest message, as a part of the collective's size."""
         own = self.outline(chunks)
@@ -448,7 +443,7 @@ class Runner:
 
     def costs(self, algorithm: Algorithm) -> tuple[float, bool]:
         """Return what an algorithm takes beside its messages: copies, and each block's overhead."""
-        return self.copying and algorithm.copies, bool(self.overhead and algorithm.by_blocks)
+        return self.copying and algorithm.copies, self.overhead > 0 and algorithm.name in BY_BLOCKS
 
     def _rounds(self, algorithm: Algorithm, program: Outline, size: float) -> RoundProgram:
         hosts, owner = self.links.topology.num_hosts, self.node_of_host
@@ -458,7 +453,7 @@ class Runner:
             self.host_of,
             num_hosts=hosts,
             node_of_host=owner,
-            by_blocks=algorithm.by_blocks,
+            by_blocks=algorithm.name in BY_BLOCKS,
         )
 
     def most_chunks(self, algorithm: Algorithm) -> int:

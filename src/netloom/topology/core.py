@@ -420,6 +420,27 @@ class Topology:
         found[whole.channel_source[leaves]] = whole.channel_target[leaves]
         return found
 
+    @cached_property
+    def inside_and_out(self) -> tuple[Ints, Ints, Ints] | None:
+        """The inner and the outer port of each host, −1 for none, and its part inside.
+
+        None where the network draws no insides, or a host has several ports to one of the two.
+        """
+        at_port = self.inner_part[self.injection_router]
+        ports, part = np.full((2, self.num_hosts), -1), np.full(self.num_hosts, -1)
+        sides = np.flatnonzero(at_port >= 0), np.flatnonzero(at_port < 0)
+        for found, side in zip(ports, sides, strict=True):
+            found[self.port_host[side]] = side
+        part[self.port_host[sides[0]]] = at_port[sides[0]]
+        one_each = all((np.diff(self.port_host[side]) > 0).all() for side in sides)
+        return (*ports, part) if len(sides[0]) and one_each else None
+
+    @property
+    def card_channels(self) -> Bools:
+        """bool[num_network_channels], the channels between shared cards and their routers."""
+        ends = self.channel_source, self.channel_target
+        return np.asarray(np.isin(ends, self.cards).any(axis=0))
+
     @property
     def inner_channels(self) -> Bools:
         """bool[num_channels], the channels inside computers."""

@@ -9,6 +9,7 @@ switches lead to the GPUs of one computer alone, so that no way through the netw
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -118,9 +119,9 @@ def with_computers(
     own = np.flatnonzero(shares > 1)  # cards that are routers
     shared = np.arange(first, first + len(own), dtype=np.int32)
     switch = first + len(own) + np.cumsum(fits) - 1  # inside each computer
-    counts = {"hosts": hosts, "routers": first + len(own) + int(fits.sum())}
+    count = first + len(own) + int(fits.sum())
     channels = topology.num_network_channels + 2 * len(own) + 4 * hosts
-    check_sizes(name, **counts, channels=channels)
+    check_sizes(name, hosts=hosts, routers=count, channels=channels)
 
     ends = [topology.injection_router[card_at], topology.ejection_router[card_at]]
     rates, cycles = np.ones((2, len(card_at))), np.ones((2, len(card_at)), np.int32)
@@ -131,23 +132,19 @@ def with_computers(
     known = topology.num_nodes < topology.num_hosts
     called = topology.computer_labels or tuple(f"n{each}" for each in range(len(fits)))
     new = fits[node] & (not known or gpus > cards)
+    gpus_at, cards_at = places_among(node).tolist(), places_among(node_at[own]).tolist()
     names = [
-        f"{called[computer]}.{gpu}" if renamed else topology.name_of(int(card_at[card]))
-        for computer, gpu, renamed, card in zip(
-            node.tolist(), places_among(node).tolist(), new.tolist(), near.tolist(), strict=True
-        )
+        f"{called[node[at]]}.{gpus_at[at]}" if new[at] else topology.name_of(int(card_at[card]))
+        for at, card in enumerate(near.tolist())
     ]
-    labels = [topology.router_name(router) for router in range(first)]
-    labels += [
-        f"{called[computer]}.card{card}"
-        for computer, card in zip(
-            node_at[own].tolist(), places_among(node_at[own]).tolist(), strict=True
-        )
+    labels = [
+        *map(topology.router_name, range(first)),
+        *(f"{called[at]}.card{card}" for at, card in zip(node_at[own], cards_at, strict=True)),
+        *(f"{called[at]}.inside" for at in np.flatnonzero(fits)),
     ]
-    labels += [f"{called[computer]}.inside" for computer in np.flatnonzero(fits).tolist()]
     routers = Topology(
         old.name,
-        counts["routers"],
+        count,
         np.concatenate([old.channel_source, shared, ends[1][own]]),
         np.concatenate([old.channel_target, ends[0][own], shared]),
         tuple(labels),
@@ -160,14 +157,13 @@ def with_computers(
 
     # every GPU has the port of its card, then that to the inside
     kept = np.stack([np.ones(hosts, np.bool_), fits[node]], axis=1).ravel()
-    into, out_of, *at_ports = (
-        np.stack([of_card[near], of_gpu], axis=1).ravel()[kept]
-        for of_card, of_gpu in (
-            *((end, switch[node]) for end in ends),
-            *((each, np.full(hosts, inner_rate)) for each in rates),
-            *((each, np.ones(hosts, np.int32)) for each in cycles),
-        )
-    )
+
+    def at_ports(of_card: Any, of_gpu: Any) -> Any:
+        pairs = np.stack([of_card[near], np.broadcast_to(of_gpu, hosts)], axis=1)
+        return pairs.ravel()[kept]
+
+    rated = [at_ports(each, inner_rate) for each in rates]
+    taken = [at_ports(each, 1) for each in cycles]
     return Topology(
         name,
         routers.num_routers,
@@ -177,10 +173,10 @@ def with_computers(
         num_hosts=hosts,
         router_network=routers,
         port_host=np.arange(hosts, dtype=np.int32).repeat(2)[kept],
-        injection_router=into.astype(np.int32),
-        ejection_router=out_of.astype(np.int32),
-        channel_bandwidth=np.concatenate([routers.channel_bandwidth, *at_ports[:2]]),
-        channel_cycles=np.concatenate([routers.channel_cycles, *at_ports[2:]]).astype(np.int32),
+        injection_router=at_ports(ends[0], switch[node]).astype(np.int32),
+        ejection_router=at_ports(ends[1], switch[node]).astype(np.int32),
+        channel_bandwidth=np.concatenate([routers.channel_bandwidth, *rated]),
+        channel_cycles=np.concatenate([routers.channel_cycles, *taken]).astype(np.int32),
         node_of_host=node,
         computer_labels=called,
         cards=shared,

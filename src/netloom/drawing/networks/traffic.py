@@ -165,11 +165,10 @@ class Traffic:
 
         Cards of a tree are a level of its routers.
         """
-        net, inside = self.topology, self.topology.routers
+        net = self.topology
         found = np.arange(net.num_channels) >= net.num_network_channels
         if isinstance(net.family, DragonflyShape | HyperXShape):
-            ends = inside.channel_source, inside.channel_target
-            found[: len(ends[0])] = np.isin(ends, net.cards).any(axis=0)
+            found[: net.num_network_channels] = net.card_channels
         return found
 
     @cached_property

@@ -277,7 +277,9 @@ def swing_lane(
         distance = np.array(2**step if near else direction * (1 - (-2) ** (step + 1)) // 3)
         theirs = _met(distance, have[dim], sides[dim], near=near)
         met = partial(_met, near=near, way=direction)
-        found += _swing_along(sides, list(have), dim, distance, theirs, met)
+        offsets = [*have[:dim], np.setdiff1d(have[dim], theirs), *have[dim + 1 :]]
+        partner = met(np.arange(sides[dim]), distance, sides[dim])
+        found += _swing_along(sides, dim, partner, offsets, met)
         have[dim] = np.union1d(have[dim], theirs)
     return found
 
@@ -289,17 +291,9 @@ def _met(at: Ints, offset: Ints, side: int, *, near: bool, way: int = 1) -> Ints
 
 
 def _swing_along(
-    sides: Sequence[int],
-    have: list[Ints],
-    dim: int,
-    distance: Ints,
-    theirs: Ints,
-    met: Callable[[Ints, Ints, int], Ints],
+    sides: Sequence[int], dim: int, partner: Ints, offsets: Sequence[Ints], met: Callable[..., Ints]
 ) -> list[Steps]:
     """Return the step in which coordinates exchange what their partners lack."""
-    partner = met(np.arange(sides[dim]), distance, sides[dim])
-    missing = np.setdiff1d(have[dim], theirs)
-    offsets = [*have[:dim], missing, *have[dim + 1 :]]
 
     def blocks(_: int) -> Ints:
         chosen = [
@@ -604,15 +598,12 @@ class Request:
 def _one_lane(request: Request, _: int, *, near: bool = False) -> Lanes:
     """Bine: one lane of Swing. Near first: halving and doubling of which most goes to neighbors."""
     sides, core = request.torus, request.num_ranks
-    if near:
-        sides = sides if all(side.bit_count() == 1 for side in sides or ()) else None
-    elif sides and any(side > 1 and side % 2 for side in sides):
-        sides = None
-    if sides is not None and near and request.several_ports:
-        return _each_way(sides, partial(swing_lane, near=True))
-    if sides is None:
+    fit = [each.bit_count() == 1 or not (near or each % 2) for each in sides or ()]
+    if sides is None or not all(fit):
         core = 2 ** (core.bit_length() - 1) if near else max(core - core % 2, 1)
         sides = (core,)
+    elif near and request.several_ports:
+        return _each_way(sides, partial(swing_lane, near=True))
     order = [dim for dim, side in enumerate(sides) if side > 1]
     return [folded(swing_lane(sides, order, 1, near=near), request.num_ranks, core)]
 
