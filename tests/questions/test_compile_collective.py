@@ -286,3 +286,10 @@ def test_our_program_takes_what_its_plan_promises_and_its_latencies(tmp_path):
         "mesh:3x3", trace=str(tmp_path / "a.xml"), engine="flow", size="90MB", bandwidth="200Gb/s"
     )
     assert made.speed.bound_seconds <= run.finish < 1.1 * made.speed.finish_seconds
+
+
+def test_a_bound_of_sends_says_that_switches_add():
+    found = nl.compile_collective("all-reduce", "dgx-h100", size="1MB")
+    assert "Switches inside computers add" in found.verdict.note
+    other = nl.compile_collective("all-gather", "dgx-h100", size="1MB")
+    assert "Switches" not in other.verdict.note

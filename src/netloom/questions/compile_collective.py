@@ -330,6 +330,7 @@ class PreparedSchedule:
     clock: Clock
     size: float
     routing: Routing | None
+    switches_add: bool
 
 
 def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
@@ -377,7 +378,9 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
             wanted = "all-gather or reduce-scatter, or no routing"
             raise InputError("routing", f"one for {question.collective}", wanted)
         routing = routing_of(asked, topology)
-    return PreparedSchedule(network, clock, size, routing)
+    computer = machine and machine.computer
+    adds = question.collective == "all-reduce" and bool(computer and computer.adding_bytes_per_us)
+    return PreparedSchedule(network, clock, size, routing, adds)
 
 
 def _untimed(fields: dict[str, Any]) -> dict[str, Any]:
@@ -462,6 +465,8 @@ def compile_collective(
         words.append(f"Messages inside nodes are taken as free, by links that never limit: {free}")
     elif topology.num_nodes < topology.num_hosts and (topology.inner_part < 0).all():
         words.append("Messages between hosts of one node are counted on the network.")
+    if ready.switches_add:
+        words.append("Switches inside computers add, which may be faster than this bound of sends.")
     if schedule.padded_bytes > schedule.size_bytes:
         words.append(f"For chunks of whole bytes, pad the size to {schedule.padded_bytes:,} B.")
     how = "the optimum of a linear program, and prices of channels prove it"
