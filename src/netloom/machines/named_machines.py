@@ -624,8 +624,8 @@ def machine_names() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> machine_names()[:5]
-    ('bluegene-p', 'dgx-a100', 'dgx-h100', 'frontier-node', 'fugaku')
+    >>> machine_names()[:4]
+    ('bluegene-p', 'dgx-a100', 'dgx-b200', 'dgx-h100')
     """
     return tuple(sorted(each.stem for each in DATA.glob("*.toml")))
 

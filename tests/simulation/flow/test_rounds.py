@@ -77,7 +77,7 @@ def test_alike_repeats_are_not_run(spec):
         exchange(host, (host + shift) % len(host), size, count)
         for shift, size, count in ((1, 1e6, 40), (len(host) // 2, 3e5, 25), (2, 1e3, 3))
     ]
-    program, costs = RoundProgram(len(host), rounds), {"overhead": 1e-6, "adding": 1e-11}
+    program, costs = RoundProgram(len(host), rounds), {"overhead": 1e-6, "adding": (0.0, 1e-11)}
     finish, sizes = rounds_repeated(network, routing, program, **costs)
     whole = run_flows(network, routing, as_messages(program, **costs))
     assert finish == pytest.approx(whole.finish, rel=1e-9)
