@@ -52,6 +52,9 @@ all-to-all ``direct`` sends from rank to rank, and ``pxn`` first to the GPU on t
 
 WANTED = "computers with as many ranks each, one on a GPU, such as those of rail:1x4x8x2"
 
+AT_ONCE = 2**20
+"""Pairs of ranks whose routes are listed at once."""
+
 MOST_PAIRS = 2**24
 """Most pairs of ranks whose routes are counted for one algorithm."""
 
@@ -266,12 +269,17 @@ class Library:
             yield hosts, along, 1.0
         else:
             far = algorithm != PXN  # whether GPUs send to others of other places
-            inside = trips / ranks if far else 1 / gpus
-            for step in range(computers):
-                there = np.roll(hosts, -step, axis=0)
-                shifts = range(1 - min(step, 1), gpus if far or not step else 1)
-                part = inside if far or not step else 1 / computers
-                yield hosts, np.array([np.roll(there, -each, axis=1) for each in shifts]), part
+            part = trips / ranks if far else 1 / gpus
+            yield hosts, np.array([np.roll(hosts, -each, axis=1) for each in range(1, gpus)]), part
+            at, part = np.arange(computers), part if far else 1 / computers
+            most = max(AT_ONCE // ranks // (gpus if far else 1), 1)
+            for first in range(1, computers, most):
+                steps = np.arange(first, min(first + most, computers))[:, None]
+                there = hosts[(at + steps) % computers]
+                if far:
+                    shifts = [np.roll(there, -each, axis=2) for each in range(gpus)]
+                    there = np.concatenate(shifts)
+                yield hosts, there, part
 
     def crossed(self, collective: str, algorithm: str) -> Crossed:
         """Return what crosses the network in an algorithm."""

@@ -1173,6 +1173,9 @@ def _by_ports(found: Paths, ends: Legs | None) -> Paths:
     return found if ends is None else ends.around(found)
 
 
+_TREES: WeakKeyDictionary[Topology, tuple[Ints, ...]] = WeakKeyDictionary()
+
+
 def tree_index(topology: Topology) -> tuple[Ints, ...]:
     """Return a tree as flat arrays, for the kernels: its channels by the places of their ends.
 
@@ -1187,6 +1190,8 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
         child and parent, then by cable. Behind them those that lead down in the same order. Those
         of hosts are by their ports.
     """
+    if topology in _TREES:
+        return _TREES[topology]
     shape = topology.family
     assert isinstance(shape, TreeShape)
     low, high = tree_ends(shape)
@@ -1203,7 +1208,7 @@ def tree_index(topology: Topology) -> tuple[Ints, ...]:
     beyond = there - topology.num_network_channels
     channel_at[order] = np.where(beyond < 0, there, beyond % topology.num_ports)
     m, w, p = (np.array(each) for each in (shape.children, shape.parents, shape.parallel))
-    return m, w, p, first_up, channel_at
+    return _TREES.setdefault(topology, (m, w, p, first_up, channel_at))
 
 
 def whole_tree(topology: Topology, routing: Rule) -> TreeShape:
