@@ -333,6 +333,11 @@ class Machine(Table):
         return f"{asked}:ties={self.ties}" if ways else asked
 
     @property
+    def adding_inside(self) -> float:
+        """Bytes/s of an all-reduce that switches of a computer add. 0 where they do not."""
+        return ((self.computer and self.computer.adding_bytes_per_us) or 0.0) * 1e6
+
+    @property
     def cycle_us(self) -> float:
         """Microseconds in which a channel carries one flit: the one definition of a cycle."""
         return self.flit_bytes / self.bandwidth_bytes_per_us

@@ -296,7 +296,7 @@ class PreparedCollective:
         from netloom.phases.collectives.trees import least_time
 
         clock, network = self.clock, self.network
-        if self.library is not None and self.library.adding and collective == "all-reduce":
+        if self.machine and self.machine.adding_inside and collective == "all-reduce":
             # where switches add, a GPU sends its vector once and receives the sum once
             ranks, inner = len(host_of), network.whole.inner_channels
             less = np.where(inner, bus_factor(collective, ranks), 1.0)
@@ -486,7 +486,7 @@ def _library(
             protocols=machine.protocols if machine else (),
             overhead=flows.clock.overhead_seconds,
             start=(flows.clock.costs or Costs()).start_seconds,
-            adding=((computer and computer.adding_bytes_per_us) or 0.0) * 1e6,
+            adding=machine.adding_inside if machine else 0.0,
         )
     except InputError:
         if named:

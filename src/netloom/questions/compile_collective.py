@@ -378,8 +378,7 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
             wanted = "all-gather or reduce-scatter, or no routing"
             raise InputError("routing", f"one for {question.collective}", wanted)
         routing = routing_of(asked, topology)
-    computer = machine and machine.computer
-    adds = question.collective == "all-reduce" and bool(computer and computer.adding_bytes_per_us)
+    adds = question.collective == "all-reduce" and machine is not None and machine.adding_inside > 0
     return PreparedSchedule(network, clock, size, routing, adds)
 
 

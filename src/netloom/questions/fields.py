@@ -307,11 +307,7 @@ class Payload(Question, panel="Time"):
     """What of a channel's bandwidth is payload."""
 
     efficiency: float | None = option(
-        "Payload share of channels. Default: the machine's.",
-        default=None,
-        gt=0,
-        le=1,
-        shown_default="",
+        "Payload share of channels.", default=None, gt=0, le=1, shown_default="the machine's"
     )
 
 

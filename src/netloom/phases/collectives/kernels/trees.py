@@ -45,52 +45,29 @@ def drop_arc(graph, count):
 
 
 @inlined
-def levels(graph, source, target):
-    """Number vertices by their distance from the source, until the target has one."""
-    first, following, head, _, cap, room = graph
-    level, queue = room[0], room[2]
-    level[:] = -1
-    level[source] = 0
-    queue[0] = source
-    done, known = 0, 1
-    while done < known and level[target] < 0:
-        here = queue[done]
-        done += 1
-        arc = first[here]
-        while arc >= 0:
-            there = head[arc]
-            if cap[arc] > 0 and level[there] < 0:
-                level[there] = level[here] + 1
-                queue[known] = there
-                known += 1
-            arc = following[arc]
-    return level[target] >= 0
+def levels(graph, begin, end, back):
+    """Number vertices by their distance from the begin, until the end has one.
 
-
-@inlined
-def levels_back(graph, source, target):
-    """Number vertices by their distance to the target, until the source has one.
-
-    It searches few where the target is near. If there is no way, ``levels`` numbers all.
+    ``back``: 0, or 1 by arcs taken backwards: by their distance to the begin.
     """
     first, following, head, _, cap, room = graph
     level, queue = room[0], room[2]
     level[:] = -1
-    level[target] = 0
-    queue[0] = target
+    level[begin] = 0
+    queue[0] = begin
     done, known = 0, 1
-    while done < known and level[source] < 0:
+    while done < known and level[end] < 0:
         here = queue[done]
         done += 1
         arc = first[here]
         while arc >= 0:
             there = head[arc]
-            if cap[arc ^ 1] > 0 and level[there] < 0:
+            if cap[arc ^ back] > 0 and level[there] < 0:
                 level[there] = level[here] + 1
                 queue[known] = there
                 known += 1
             arc = following[arc]
-    return level[source] >= 0 or levels(graph, source, target)
+    return level[end] >= 0
 
 
 @inlined
@@ -110,7 +87,8 @@ def max_flow(graph, count, source, target, limit):
     level, at, trail = room[0], room[1], room[3]
     reset(whole, cap, count)
     total = limit - limit
-    while total < limit and levels_back(graph, source, target):
+    # backwards, it searches few where the target is near; if there is no way, from the source
+    while total < limit and (levels(graph, target, source, 1) or levels(graph, source, target, 0)):
         for vertex in range(len(first)):
             at[vertex] = first[vertex]
         here, depth = source, 0
